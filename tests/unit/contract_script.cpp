@@ -109,8 +109,9 @@ private:
             s.ask(request::multi({request::check(directory_)}));
         }
         if (step == "break") {
+            const std::size_t before = s.count("connected");
             s.on_loop([&] { s.reconnect(); });
-            return s.wait_for("connected", s.count("suspended") + 2) ? "ok" : "not connected again";
+            return s.wait_for("connected", before + 1) ? "ok" : "not connected again";
         }
         std::vector<request> all;
         operation asked;

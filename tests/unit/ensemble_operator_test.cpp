@@ -13,7 +13,6 @@ namespace {
 using ::testing::ElementsAre;
 
 TEST_F(Ensemble, TheOperatorWorksOnTheTreeAndClientsSeeIt) {
-    start();
     const auto s = connect(follower());
     EXPECT_EQ(servers().create("/a", "1"), "/a");
     servers().create("/a/b");
@@ -34,7 +33,6 @@ TEST_F(Ensemble, TheOperatorWorksOnTheTreeAndClientsSeeIt) {
 }
 
 TEST_F(Ensemble, TheOperatorChangesAccess) {
-    start();
     const auto s = connect(0);
     s->ask(create("/a"));
     servers().set_acl("/a", {{"world", "anyone", permission::write}});
@@ -44,7 +42,6 @@ TEST_F(Ensemble, TheOperatorChangesAccess) {
 }
 
 TEST_F(Ensemble, AnEmptyContainerThatWasUsedGoesAfterTheInterval) {
-    start();
     const auto s = connect(0);
     s->ask(create("/used", create_mode::container));
     s->ask(create("/unused", create_mode::container));
@@ -62,7 +59,6 @@ TEST_F(Ensemble, AnEmptyContainerThatWasUsedGoesAfterTheInterval) {
 }
 
 TEST_F(Ensemble, ARecreatedDirectoryCountsFromZero) {
-    start();
     const auto s = connect(0);
     for (int i = 0; i < 2; ++i) {
         s->ask(create("/c", create_mode::container));
@@ -74,7 +70,6 @@ TEST_F(Ensemble, ARecreatedDirectoryCountsFromZero) {
 }
 
 TEST_F(Ensemble, AtTheEndOfTheNumbersTheLastOneRepeats) {
-    start();
     const auto s = connect(0);
     s->ask(create("/d"));
     servers().set_sequence("/d", 2147483646);

@@ -9,7 +9,6 @@ namespace latchkey::test {
 namespace {
 
 TEST_F(Ensemble, ARequestFailsBeforeOrAfterItIsDone) {
-    start();
     const auto s = connect(0);
     servers().fail_next(operation::create, when::before);
     EXPECT_EQ(s->ask(create("/a")).code, result_code::connection_loss);
@@ -23,7 +22,6 @@ TEST_F(Ensemble, ARequestFailsBeforeOrAfterItIsDone) {
 }
 
 TEST_F(Ensemble, AFaultConcernsItsSessionItsKindAndItsCount) {
-    start();
     const auto s = connect(0);
     const auto t = connect(1);
     servers().fail_next(operation::get, when::before, s->id(), 2);
@@ -39,19 +37,14 @@ TEST_F(Ensemble, AFaultConcernsItsSessionItsKindAndItsCount) {
 }
 
 TEST_F(Ensemble, ARequestMayBeRefusedWithAnyCode) {
-    start();
     const auto s = connect(0);
     servers().refuse_next(operation::create, -125);
-    s->on_loop([&] {
-        s->send("1", create("/a"));
-        s->send("2", create("/a"));
-    });
+    send(*s, {{"1", create("/a")}, {"2", create("/a")}});
     EXPECT_TRUE(s->wait_for("2:ok"));
     EXPECT_EQ(s->answer("1")->code, result_code::quota_exceeded);
 }
 
 TEST_F(Ensemble, ARequestMayBeDoneAndAnsweredWithAnotherCode) {
-    start();
     const auto s = connect(0);
     const auto suspended = s->count("suspended");
     servers().refuse_next(operation::create, -2, s->id(), 1, when::after);
@@ -62,7 +55,6 @@ TEST_F(Ensemble, ARequestMayBeDoneAndAnsweredWithAnotherCode) {
 }
 
 TEST_F(Ensemble, WhatIsLostWithAConnectionEndsWithTheCodeThatTheFaultNames) {
-    start();
     const auto s = connect(0);
     for (const when w : {when::before, when::after}) {
         const std::string path = w == when::before ? "/before" : "/after";
@@ -75,7 +67,6 @@ TEST_F(Ensemble, WhatIsLostWithAConnectionEndsWithTheCodeThatTheFaultNames) {
 }
 
 TEST_F(Ensemble, RequestsAndWatchesAreCounted) {
-    start();
     const auto s = connect(0);
     const auto t = connect(1);
     servers().reset_counters();
@@ -112,7 +103,6 @@ TEST_F(Ensemble, RequestsAndWatchesAreCounted) {
 }
 
 TEST_F(Ensemble, WatchesGoWithTheirConnection) {
-    start();
     const auto s = connect(0);
     const auto w = s->watcher("w");
     s->ask(request::get("/"), w);

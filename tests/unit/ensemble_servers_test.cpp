@@ -16,7 +16,6 @@ namespace {
 using ::testing::IsEmpty;
 
 TEST_F(Ensemble, AnIsolatedFollowerAnswersFromItsPastAndItsWritesHang) {
-    start();
     const int cut_off = follower();
     const auto behind = connect(cut_off);
     const auto other = connect(servers().leader());
@@ -25,10 +24,7 @@ TEST_F(Ensemble, AnIsolatedFollowerAnswersFromItsPastAndItsWritesHang) {
     servers().isolate(cut_off);
     EXPECT_TRUE(other->ask(request::remove("/a")).ok());
     EXPECT_TRUE(behind->ask(request::get("/a")).ok()) << "it cannot know";
-    behind->on_loop([&] {
-        behind->send("sync", request::sync("/"));
-        behind->send("write", create("/b"));
-    });
+    send(*behind, {{"sync", request::sync("/")}, {"write", create("/b")}});
     servers().run_for(3s);
     EXPECT_THAT(behind->entries("sync"), IsEmpty());
     EXPECT_THAT(behind->entries("write"), IsEmpty());
@@ -40,7 +36,6 @@ TEST_F(Ensemble, AnIsolatedFollowerAnswersFromItsPastAndItsWritesHang) {
 }
 
 TEST_F(Ensemble, TheQuorumEndsASessionWhoseFollowerIsCutOffWhileItsClientIsAtEase) {
-    start();
     const int cut_off = follower();
     const auto behind = connect(cut_off);
     behind->ask(create("/e", ephemeral));
@@ -53,7 +48,6 @@ TEST_F(Ensemble, TheQuorumEndsASessionWhoseFollowerIsCutOffWhileItsClientIsAtEas
 }
 
 TEST_F(Ensemble, HealingInTimeDeliversWhatWasHeldBack) {
-    start();
     const int cut_off = follower();
     const auto behind = connect(cut_off);
     servers().isolate(cut_off);
@@ -65,15 +59,12 @@ TEST_F(Ensemble, HealingInTimeDeliversWhatWasHeldBack) {
 }
 
 TEST_F(Ensemble, ADeposedLeaderAnswersReadsForAWhileAndNoWrites) {
-    start();
     const int deposed = servers().leader();
     const auto behind = connect(deposed);
     behind->ask(create("/a"));
-    servers().isolate(deposed);
-    ASSERT_TRUE(servers().run_until([&] { return servers().leader() != deposed; }, 1min))
-        << "the others elect another";
-    const auto other = std::make_unique<subject>(*all_);
-    ASSERT_TRUE(other->wait_connected()) << "at the others: nobody is new at the deposed one";
+    depose_leader();
+    const auto other = connect();
+    EXPECT_NE(server_of(*other), deposed) << "nobody is new at the deposed one";
     EXPECT_TRUE(other->ask(request::remove("/a")).ok());
     EXPECT_TRUE(behind->ask(request::get("/a")).ok()) << "removed, and still there";
     behind->on_loop([&] { behind->send("write", create("/b")); });
@@ -85,7 +76,6 @@ TEST_F(Ensemble, ADeposedLeaderAnswersReadsForAWhileAndNoWrites) {
 }
 
 TEST_F(Ensemble, ADeposedLeaderTellsClientsThatTheirSessionIsOver) {
-    start();
     const int deposed = servers().leader();
     const auto s = connect(follower());
     s->ask(create("/e", ephemeral));
@@ -100,23 +90,17 @@ TEST_F(Ensemble, ADeposedLeaderTellsClientsThatTheirSessionIsOver) {
 }
 
 TEST_F(Ensemble, ASyncProvesNoQuorum) {
-    start();
     const int deposed = servers().leader();
     const auto behind = connect(deposed);
     behind->ask(create("/a"));
-    servers().isolate(deposed);
-    ASSERT_TRUE(servers().run_until([&] { return servers().leader() != deposed; }, 1min));
+    depose_leader();
     servers().remove("/a");
-    behind->on_loop([&] {
-        behind->send("sync", request::sync("/a"));
-        behind->send("get", request::get("/a"));
-    });
+    send(*behind, {{"sync", request::sync("/a")}, {"get", request::get("/a")}});
     EXPECT_TRUE(behind->wait_for("sync:ok"));
     EXPECT_TRUE(behind->wait_for("get:ok")) << "removed by the quorum, and still there";
 }
 
 TEST_F(Ensemble, WithoutAMajorityNoWriteIsAnsweredAndClientsAreDropped) {
-    start();
     const auto s = connect(servers().leader());
     servers().stop_server(follower());
     EXPECT_TRUE(s->ask(create("/two-are-enough")).ok());
@@ -137,12 +121,9 @@ TEST_F(Ensemble, WithoutAMajorityNoWriteIsAnsweredAndClientsAreDropped) {
 // Sessions do not say what they have seen: the C client tells a server only what one connection of
 // it was told. Other clients do, and are refused.
 TEST_F(Ensemble, ADeposedLeaderThatNeverHeardOfASessionSaysThatItIsOver) {
-    start();
     const int deposed = servers().leader();
-    servers().isolate(deposed);
-    ASSERT_TRUE(servers().run_until([&] { return servers().leader() != deposed; }, 1min));
-    const auto s = std::make_unique<subject>(*all_);
-    ASSERT_TRUE(s->wait_connected());
+    depose_leader();
+    const auto s = connect();
     s->ask(create("/a"));
     const std::int64_t id = s->id();
     servers().move(id, deposed);
@@ -161,30 +142,22 @@ TEST_F(Ensemble, ASyncWaitsForWhatIsProposed) {
     const auto other = connect(servers().leader());
     other->on_loop([&] { other->send("create", create("/a")); });
     servers().run_for(1ms);
-    s->on_loop([&] {
-        s->send("sync", request::sync("/a"));
-        s->send("get", request::get("/a"));
-    });
+    send(*s, {{"sync", request::sync("/a")}, {"get", request::get("/a")}});
     EXPECT_TRUE(s->wait_for("get:ok"));
 }
 
 TEST_F(Ensemble, ALaggingFollowerShowsThePastUntilASync) {
-    start();
     const int late = follower();
     const auto behind = connect(late);
     const auto other = connect(servers().leader());
     servers().lag(late, 500ms);
     other->ask(create("/a"));
     EXPECT_EQ(behind->ask(request::get("/a")).code, result_code::no_node);
-    behind->on_loop([&] {
-        behind->send("sync", request::sync("/a"));
-        behind->send("get", request::get("/a"));
-    });
+    send(*behind, {{"sync", request::sync("/a")}, {"get", request::get("/a")}});
     EXPECT_TRUE(behind->wait_for("get:ok"));
 }
 
 TEST_F(Ensemble, ALateRequestOfASessionThatMovedIsRefused) {
-    start();
     const int late = follower(0);
     const auto s = connect(late);
     // The request waits between the servers while its session comes back elsewhere.
@@ -202,7 +175,6 @@ TEST_F(Ensemble, ALateRequestOfASessionThatMovedIsRefused) {
 }
 
 TEST_F(Ensemble, ALateRequestIsDoneWhenItsSessionComesBackThroughTheSameServer) {
-    start();
     const int late = follower(0);
     const auto s = connect(late);
     servers().isolate(late);
@@ -217,7 +189,6 @@ TEST_F(Ensemble, ALateRequestIsDoneWhenItsSessionComesBackThroughTheSameServer) 
 }
 
 TEST_F(Ensemble, CommittedWritesSurviveEveryChangeOfLeader) {
-    start();
     const auto s = connect(follower());
     std::vector<std::string> written;
     for (int i = 0; i < 12; ++i) {
@@ -240,7 +211,6 @@ TEST_F(Ensemble, CommittedWritesSurviveEveryChangeOfLeader) {
 }
 
 TEST_F(Ensemble, NobodyGoesBackToALeaderThatWasDeposed) {
-    start();
     const int deposed = servers().leader();
     const auto s = connect(follower());
     servers().pause_server(deposed);
@@ -256,7 +226,6 @@ TEST_F(Ensemble, NobodyGoesBackToALeaderThatWasDeposed) {
 }
 
 TEST_F(Ensemble, APausedServerIsSilentAndItsClientsMoveOn) {
-    start();
     const int paused = follower();
     const auto s = connect(paused);
     servers().pause_server(paused);

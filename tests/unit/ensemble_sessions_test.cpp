@@ -25,7 +25,6 @@ TEST_F(Ensemble, ASessionEndsAtTheTickAfterItsTimeout) {
 }
 
 TEST_F(Ensemble, AFollowerTellsWhomItHeardOfOnlyEveryHalfTick) {
-    start();
     const auto s = connect(follower());
     s->ask(create("/e", ephemeral));
     servers().run_for(20s);
@@ -38,7 +37,6 @@ TEST_F(Ensemble, AFollowerTellsWhomItHeardOfOnlyEveryHalfTick) {
 }
 
 TEST_F(Ensemble, ASilentServerCostsTwoThirdsOfTheTimeoutAndIsToldAsSuch) {
-    start();
     const auto s = connect(follower());
     servers().run_for(10s);
     s->ask(request::get("/"));
@@ -51,7 +49,6 @@ TEST_F(Ensemble, ASilentServerCostsTwoThirdsOfTheTimeoutAndIsToldAsSuch) {
 }
 
 TEST_F(Ensemble, ExpiryIsLearntOnlyByReconnecting) {
-    start();
     const auto s = connect(follower());
     servers().black_hole(s->id());
     servers().run_for(1min);
@@ -62,7 +59,6 @@ TEST_F(Ensemble, ExpiryIsLearntOnlyByReconnecting) {
 }
 
 TEST_F(Ensemble, APausedClientLearnsAllOfItLate) {
-    start();
     const auto s = connect(follower());
     s->ask(create("/a"));
     const auto w = s->watcher("w");
@@ -78,7 +74,6 @@ TEST_F(Ensemble, APausedClientLearnsAllOfItLate) {
 }
 
 TEST_F(Ensemble, ANewLeaderGivesEverySessionAFullTimeout) {
-    start();
     const int leader = servers().leader();
     const auto s = connect(follower());
     s->ask(create("/e", ephemeral));
@@ -92,7 +87,6 @@ TEST_F(Ensemble, ANewLeaderGivesEverySessionAFullTimeout) {
 }
 
 TEST_F(Ensemble, ASessionMayBeReplacedWithoutAWord) {
-    start();
     const auto s = connect(0);
     const std::int64_t id = s->id();
     servers().replace(id);

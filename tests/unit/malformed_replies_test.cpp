@@ -202,6 +202,7 @@ protected:
             ASSERT_TRUE(s->wait_for(kind::trouble, troubles + 1));
             EXPECT_THAT(s->last(kind::trouble).detail, HasSubstr(address() + ": malformed "));
             ASSERT_TRUE(s->wait_for(kind::connected, ++connections));
+            EXPECT_TRUE(s->call(request::exists("/d")).ok()) << "the next answer is believed";
         }
         EXPECT_EQ(s->count(kind::suspended), connections - 1);
     }

@@ -14,10 +14,8 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST_F(ProtocolConnection, BytesMayComeOneByOne) {
-    wire_client& c = clients_.emplace_back(ensemble_);
-    jute_writer hello;
-    hello.number(0).long_number(0).number(10'000).long_number(0).text("").flag(false);
-    for (const char byte : hello.take() + wire_client::create(1, "/a")) {
+    wire_client& c = stranger();
+    for (const char byte : connect_frame(0, "", 0) + wire_client::create(1, "/a")) {
         c.say({&byte, 1});
     }
     EXPECT_NE(c.session(), 0);
@@ -27,15 +25,17 @@ TEST_F(ProtocolConnection, BytesMayComeOneByOne) {
 TEST_F(ProtocolConnection, GivesTheReadOnlyByteOnlyToClientsThatSendIt) {
     wire_client& modern = client();
     EXPECT_EQ(modern.left_, 1U);
-    wire_client& old = clients_.emplace_back(ensemble_);
-    old.greet(0, "", false);
+    wire_client& old = stranger();
+    std::string hello = connect_frame(0, "", 0);
+    hello[3] = static_cast<char>(hello[3] - 1);
+    old.say(hello.substr(0, hello.size() - 1));
     EXPECT_NE(old.session(), 0);
     EXPECT_EQ(old.left_, 0U);
 }
 
 TEST_F(ProtocolConnection, HangsUpAtLengthsThatNoFrameHas) {
     for (const std::int32_t length : {-1, INT32_MIN, INT32_MAX, 2001, 0x47455420}) {
-        wire_client& fresh = clients_.emplace_back(ensemble_);
+        wire_client& fresh = stranger();
         const std::string frame = jute_writer().number(length).take().substr(4);
         EXPECT_TRUE(fresh.say(frame).ended()) << length;
         EXPECT_TRUE(client().say(frame).ended()) << length;
@@ -53,22 +53,26 @@ TEST_F(ProtocolConnection, ServesARequestOfTheLimitAndHangsUpAboveIt) {
 
 TEST_F(ProtocolConnection, HangsUpAtARequestWithoutAHeader) {
     EXPECT_TRUE(client().say(jute_writer().number(1).take()).ended());
-    EXPECT_TRUE(clients_.emplace_back(ensemble_).say(jute_writer().number(0).take()).ended());
+    EXPECT_TRUE(stranger().say(jute_writer().number(0).take()).ended());
 }
 
 TEST_F(ProtocolConnection, ASessionComesBackWithItsPasswordAndNotWithAnother) {
-    wire_client& c = clients_.emplace_back(ensemble_);
+    wire_client& c = stranger();
     c.greet();
     const std::int64_t id = c.session();
-    c.say(wire_client::create(1, "/e", "", opcode::create2, 1));
+    c.say(wire_client::create(1, "/e", "", opcode::create2, 1) +
+          wire_client::read(2, opcode::get_data, "/", true));
     EXPECT_EQ(c.next().code, 0);
+    EXPECT_EQ(c.next().code, 0);
+    EXPECT_EQ(ensemble_.open_watches(), 1U);
     c.drop();
-    wire_client& thief = clients_.emplace_back(ensemble_);
+    wire_client& thief = stranger();
     thief.greet(id, std::string(16, 'x'));
     EXPECT_EQ(thief.session(), 0);
     EXPECT_EQ(thief.timeout_, 0);
     EXPECT_TRUE(thief.ended());
-    wire_client& back = clients_.emplace_back(ensemble_);
+    EXPECT_EQ(ensemble_.open_watches(), 0U) << "they went with the connection";
+    wire_client& back = stranger();
     back.greet(id, c.password_);
     EXPECT_EQ(back.session(), id);
     EXPECT_TRUE(ensemble_.exists("/e"));
@@ -77,7 +81,7 @@ TEST_F(ProtocolConnection, ASessionComesBackWithItsPasswordAndNotWithAnother) {
 TEST_F(ProtocolConnection, TheEndOfASessionIsAnsweredAndItsEphemeralsAreGone) {
     wire_client& c = client();
     c.say(wire_client::create(1, "/e", "", opcode::create, 1) +
-          wire_client::request(2, opcode::close_session).take());
+          header_of(2, opcode::close_session).take());
     EXPECT_EQ(c.next().code, 0);
     EXPECT_EQ(c.next().xid, 2);
     EXPECT_TRUE(c.ended());
@@ -86,7 +90,7 @@ TEST_F(ProtocolConnection, TheEndOfASessionIsAnsweredAndItsEphemeralsAreGone) {
 
 TEST_F(ProtocolConnection, AnswersFourLetterWords) {
     const auto ask = [&](const std::string& word) {
-        wire_client& c = clients_.emplace_back(ensemble_);
+        wire_client& c = stranger();
         EXPECT_TRUE(c.say(word).ended());
         return c.received_;
     };

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <latchkey/acl.hpp>
-
-#include "ensemble/wire/jute.hpp"
-#include "ensemble/wire/opcode.hpp"
+#include "wire_frames.hpp"
 
 #include <cstdint>
 #include <string>
@@ -13,10 +10,6 @@
 #include <boost/asio/ip/tcp.hpp>
 
 namespace latchkey::test {
-
-using model::jute_reader;
-using model::jute_writer;
-using model::opcode;
 
 /// An answer, with its header taken off.
 struct raw_answer {
@@ -33,12 +26,11 @@ public:
 
     explicit raw_session(const std::string& host_and_port);
 
-    [[nodiscard]] std::int64_t id() const noexcept { return id_; }
-
     /// The header of the next request.
-    [[nodiscard]] jute_writer to(opcode what) { return to(static_cast<std::int32_t>(what)); }
-
-    [[nodiscard]] jute_writer to(std::int32_t what);
+    template <class Operation>
+    [[nodiscard]] jute_writer to(Operation what) {
+        return header_of(++xid_, what);
+    }
 
     /// Sends the request that to() has begun, and waits for its answer.
     raw_answer ask(jute_writer request);
@@ -62,14 +54,11 @@ public:
 
 private:
     [[nodiscard]] std::string frame();
-    void send(jute_writer& request);
+    void send(const std::string& frame);
 
     boost::asio::ip::tcp::iostream stream_;
     std::int32_t xid_ = 0;
-    std::int64_t id_ = 0;
     std::vector<std::string> events_;
 };
-
-void put(jute_writer& out, const acl& access);
 
 }  // namespace latchkey::test

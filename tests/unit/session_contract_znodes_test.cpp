@@ -101,11 +101,7 @@ TEST_P(SessionContract, BadRequestsAreRefusedAndCostNothingElse) {
                                        base() + "/./a",
                                        base() + "/..",
                                        base() + "/a\x01",
-                                       base() + std::string("/a\0b", 4),
-                                       at("\xc2\x80"),
-                                       at("\xee\x80\x80"),
-                                       at("\xef\xbf\xbf"),
-                                       at("\x7f")};
+                                       base() + std::string("/a\0b", 4)};
     for (const std::string& path : bad) {
         for (const request& r :
              {create(path), request::get(path), request::multi({request::remove(path)})}) {
@@ -113,10 +109,15 @@ TEST_P(SessionContract, BadRequestsAreRefusedAndCostNothingElse) {
                 << ::testing::PrintToString(path);
         }
     }
-    for (const request& r : {create(at("a"), plain, std::string(2'000'000, 'x')),
+    for (const request& r : {create(at("\xc2\x80")),
+                             create(at("\xee\x80\x80")),
+                             create(at("\xef\xbf\xbf")),
+                             create(at("\x7f")),
+                             create(at("a"), plain, std::string(2'000'000, 'x')),
                              request::multi({create(at("a"), create_mode::container)}),
                              request::multi({})}) {
-        EXPECT_EQ(main_->ask(r).code, result_code::bad_arguments);
+        EXPECT_EQ(main_->ask(r).code, result_code::bad_arguments)
+            << to_string(r.what) << ' ' << ::testing::PrintToString(r.path);
     }
     EXPECT_EQ(main_->ask(request::exists(base()), main_->watcher("w")).code,
               result_code::bad_arguments);

@@ -3,8 +3,8 @@
 #include <latchkey/ensemble.hpp>
 
 #include "ensemble/ensemble_access.hpp"
-#include "ensemble/wire/jute.hpp"
 #include "ensemble/wire/protocol_connection.hpp"
+#include "wire_frames.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -20,9 +20,6 @@ namespace latchkey::test {
 using namespace std::chrono_literals;
 using latchkey::testing::ensemble;
 using latchkey::testing::ensemble_access;
-using model::jute_reader;
-using model::jute_writer;
-using model::opcode;
 
 /// It hangs up at frames of more than 2000 bytes.
 inline ensemble::options small_and_stepped() {
@@ -66,14 +63,8 @@ public:
     }
 
     wire_client& greet(std::int64_t session = 0,
-                       const std::string& password = std::string(16, '\0'),
-                       bool read_only_byte = true) {
-        jute_writer out;
-        out.number(0).long_number(0).number(10'000).long_number(session).text(password);
-        if (read_only_byte) {
-            out.flag(false);
-        }
-        return say(out.take());
+                       const std::string& password = std::string(16, '\0')) {
+        return say(connect_frame(session, password, 0));
     }
 
     /// The next whole frame, without its length; it comes soon.
@@ -121,10 +112,10 @@ public:
         return hung_up_;
     }
 
-    static jute_writer request(std::int32_t xid, opcode what) {
-        jute_writer out;
-        out.number(xid).number(static_cast<std::int32_t>(what));
-        return out;
+    /// Sends a request, and returns the answer.
+    answer ask(jute_writer request) {
+        say(request.take());
+        return next();
     }
 
     static std::string create(std::int32_t xid,
@@ -132,14 +123,12 @@ public:
                               const std::string& data = {},
                               opcode what = opcode::create,
                               std::int32_t flags = 0) {
-        jute_writer out = request(xid, what);
-        out.text(path).text(data);
-        out.number(1).number(31).text("world").text("anyone");
-        return out.number(flags).take();
+        jute_writer out = header_of(xid, what);
+        return put_create(out, path, data, flags).take();
     }
 
     static std::string read(std::int32_t xid, opcode what, const std::string& path, bool watch) {
-        return request(xid, what).text(path).flag(watch).take();
+        return header_of(xid, what).text(path).flag(watch).take();
     }
 
     [[nodiscard]] bool saturated() const { return connection_->saturated(); }
@@ -173,11 +162,14 @@ protected:
 
     /// Connected.
     wire_client& client() {
-        wire_client& made = clients_.emplace_back(ensemble_);
+        wire_client& made = stranger();
         made.greet();
         EXPECT_NE(made.session(), 0);
         return made;
     }
+
+    /// One that has said nothing yet.
+    wire_client& stranger() { return clients_.emplace_back(ensemble_); }
 
     ensemble ensemble_{small_and_stepped()};
     std::deque<wire_client> clients_;

@@ -96,8 +96,7 @@ TEST_P(WireContractEvents, OfAHiddenZnodeUseUpTheWatch) {
 TEST_P(WireContractEvents, OfLastingWatchesRespectTheListOfEachZnode) {
     const auto watcher = another();
     EXPECT_EQ(main_.create(at("tree")).code, 0);
-    EXPECT_EQ(
-        watcher->ask(std::move(watcher->to(opcode::add_watch).text(at("tree")).number(1))).code, 0);
+    EXPECT_EQ(watcher->ask(watcher->to(opcode::add_watch).text(at("tree")).number(1)).code, 0);
     EXPECT_EQ(main_.create(at("tree/open")).code, 0);
     EXPECT_EQ(main_.create(at("tree/hidden"), all_but_read()).code, 0);
     EXPECT_EQ(main_.set(at("tree/hidden"), "x").code, 0);
@@ -233,8 +232,7 @@ TEST_P(WireContract, CredentialsOfAnUnknownSchemeEndTheConnection) {
         EXPECT_TRUE(s->is_hung_up()) << scheme;
     }
     const auto s = another();
-    EXPECT_EQ(s->ask(std::move(s->to(opcode::auth).number(0).text("digest").none())).code,
-              auth_failed);
+    EXPECT_EQ(s->ask(s->to(opcode::auth).number(0).text("digest").none()).code, auth_failed);
     EXPECT_TRUE(s->is_hung_up());
 }
 

@@ -45,13 +45,13 @@ TEST_P(WireContract, EphemeralsOfTheSessionAreListedByPrefix) {
         EXPECT_EQ(main_.create(at(name), open_unsafe_acl(), 1).code, 0);
     }
     const auto below = [&](const std::string& prefix) {
-        return texts_in(main_.ask(std::move(main_.to(opcode::ephemerals).text(prefix))));
+        return texts_in(main_.ask(main_.to(opcode::ephemerals).text(prefix)));
     };
     const std::vector<std::string> all{at("a"), at("ab"), at("d/c")};
     for (const char* const whole : {"", "/", "  ", " / "}) {
         EXPECT_THAT(below(whole), ::testing::UnorderedElementsAreArray(all)) << whole;
     }
-    EXPECT_THAT(texts_in(main_.ask(std::move(main_.to(opcode::ephemerals).none()))),
+    EXPECT_THAT(texts_in(main_.ask(main_.to(opcode::ephemerals).none())),
                 ::testing::UnorderedElementsAreArray(all));
     EXPECT_THAT(below(at("a")), UnorderedElementsAre(at("a"), at("ab")));
     EXPECT_THAT(below(at("d/")), ElementsAre(at("d/c")));
@@ -97,20 +97,21 @@ std::vector<std::string> parts_in(const raw_answer& a) {
         switch (static_cast<opcode>(what)) {
             case opcode::get_data:
                 all.back() += ' ' + std::string(in.text());
-                in.bytes(68);
+                in.bytes(stat_size);
                 break;
             case opcode::get_children:
                 all.back() += ' ' + std::to_string(in.texts().size());
                 break;
             case opcode::create:
-                in.text();
+                all.back() += ' ' + std::string(in.text());
                 break;
             case opcode::create2:
-                in.text();
-                in.bytes(68);
+                all.back() += ' ' + std::string(in.text());
+                EXPECT_EQ(in.long_number(), a.zxid) << "the Stat begins with the czxid";
+                in.bytes(stat_size - 8);
                 break;
             case opcode::set_data:
-                in.bytes(68);
+                in.bytes(stat_size);
                 break;
             case opcode::error:
                 all.back() += ' ' + std::to_string(in.number());
@@ -120,14 +121,6 @@ std::vector<std::string> parts_in(const raw_answer& a) {
                 break;
         }
     }
-}
-
-jute_writer& part(jute_writer& out, opcode what) {
-    return out.number(static_cast<std::int32_t>(what)).flag(false).number(-1);
-}
-
-jute_writer end_of(jute_writer& out) {
-    return std::move(out.number(-1).flag(true).number(-1));
 }
 
 TEST_P(WireContract, AGroupOfReadsIsAnsweredPartByPart) {
@@ -157,60 +150,62 @@ TEST_P(WireContract, GroupsDoNotMixReadsAndWrites) {
         }
         return main_.ask(end_of(out)).code;
     };
+    for (const opcode read : {opcode::get_data, opcode::get_children}) {
+        EXPECT_EQ(of(opcode::multi, {read}), marshalling_error);
+        EXPECT_EQ(of(opcode::multi, {opcode::check, read}), marshalling_error);
+        EXPECT_EQ(of(opcode::multi_read, {read}), 0);
+        EXPECT_EQ(of(opcode::multi_read, {read, opcode::check}), marshalling_error);
+    }
     EXPECT_EQ(of(opcode::multi, {opcode::check}), 0);
     EXPECT_EQ(of(opcode::multi, {}), 0);
-    EXPECT_EQ(of(opcode::multi, {opcode::get_data}), marshalling_error);
-    EXPECT_EQ(of(opcode::multi, {opcode::get_children}), marshalling_error);
-    EXPECT_EQ(of(opcode::multi, {opcode::check, opcode::get_data}), marshalling_error);
-    EXPECT_EQ(of(opcode::multi, {opcode::exists}), marshalling_error);
     EXPECT_EQ(of(opcode::multi, {static_cast<opcode>(55)}), marshalling_error);
-    EXPECT_EQ(of(opcode::multi_read, {opcode::get_data}), 0);
+    for (const opcode group : {opcode::multi, opcode::multi_read}) {
+        EXPECT_EQ(of(group, {opcode::exists}), marshalling_error);
+    }
     EXPECT_EQ(of(opcode::multi_read, {opcode::check}), marshalling_error);
-    EXPECT_EQ(of(opcode::multi_read, {opcode::get_data, opcode::check}), marshalling_error);
-    EXPECT_EQ(of(opcode::multi_read, {opcode::exists}), marshalling_error);
 }
 
 TEST_P(WireContract, CreatesOfATransactionAreAnsweredByTheirMode) {
     jute_writer out = main_.to(opcode::multi);
-    const auto add = [&](opcode what, const char* name, std::int32_t flags) {
-        part(out, what).text(at(name)).text("");
-        put(out, open_unsafe_acl());
-        out.number(flags);
-    };
-    add(opcode::create, "plain", 0);
-    add(opcode::create, "container", 4);
-    add(opcode::create_container, "container2", 4);
-    add(opcode::create2, "plain2", 0);
-    part(out, opcode::set_data).text(at("plain")).text("").number(-1);
-    part(out, opcode::remove).text(at("plain")).number(-1);
-    const auto parts = parts_in(main_.ask(end_of(out)));
-    EXPECT_THAT(parts, ElementsAre("1", "15", "15", servers_->newer() ? "15" : "1", "5", "2"));
+    put_create(part(out, opcode::create), at("plain"));
+    put_create(part(out, opcode::create), at("container"), "", 4);
+    put_create(part(out, opcode::create_container), at("container2"), "", 4);
+    put_create(part(out, opcode::create2), at("plain2"));
+    const auto answer =
+        main_.ask(transaction(out, {request::set(at("plain"), ""), request::remove(at("plain"))}));
+    EXPECT_THAT(parts_in(answer),
+                ElementsAre("1 " + at("plain"),
+                            "15 " + at("container"),
+                            "15 " + at("container2"),
+                            (servers_->newer() ? "15 " : "1 ") + at("plain2"),
+                            "5",
+                            "2"));
+}
+
+TEST_P(WireContract, ATransactionThatFailsTellsTheCodeOfEachPart) {
+    const auto check = request::check(base_);
+    EXPECT_THAT(parts_in(main_.ask(transaction(main_.to(opcode::multi),
+                                               {check, request::check(at("none")), check}))),
+                ElementsAre("-1 0", "-1 -101", "-1 -2"));
 }
 
 // ---- what a znode may be ----
 
 TEST_P(WireContract, DataCanBeAbsentRatherThanEmpty) {
-    const auto create = [&](const char* name, bool null) {
-        jute_writer out = main_.to(opcode::create);
-        out.text(at(name));
-        null ? out.none() : out.text("");
-        put(out, open_unsafe_acl());
-        return main_.ask(std::move(out.number(0))).code;
-    };
-    EXPECT_EQ(create("null", true), 0);
-    EXPECT_EQ(create("empty", false), 0);
+    jute_writer null = main_.to(opcode::create);
+    put(null.text(at("null")).none(), open_unsafe_acl());
+    EXPECT_EQ(main_.ask(null.number(0)).code, 0);
+    EXPECT_EQ(main_.create(at("empty")).code, 0);
     EXPECT_EQ(data_in(main_.read(opcode::get_data, at("null"))), "null");
     EXPECT_EQ(data_in(main_.read(opcode::get_data, at("empty"))), "\"\"");
-    EXPECT_EQ(
-        main_.ask(std::move(main_.to(opcode::set_data).text(at("empty")).none().number(-1))).code,
-        0);
+    EXPECT_EQ(main_.ask(main_.to(opcode::set_data).text(at("empty")).none().number(-1)).code, 0);
     EXPECT_EQ(data_in(main_.read(opcode::get_data, at("empty"))), "null");
     EXPECT_EQ(main_.set(at("null"), "").code, 0);
     EXPECT_EQ(data_in(main_.read(opcode::get_data, at("null"))), "\"\"");
-    jute_writer out = main_.to(opcode::multi);
-    part(out, opcode::set_data).text(at("null")).none().number(-1);
-    part(out, opcode::check).text(at("none")).number(-1);
-    EXPECT_EQ(main_.ask(end_of(out)).code, 0);
+    request set = request::set(at("null"), "");
+    set.no_data = true;
+    EXPECT_EQ(
+        main_.ask(transaction(main_.to(opcode::multi), {set, request::check(at("none"))})).code, 0);
     EXPECT_EQ(data_in(main_.read(opcode::get_data, at("null"))), "\"\"") << "it was not applied";
 }
 
@@ -226,9 +221,8 @@ TEST_P(WireContract, ModesAreThoseThatTheOperationKnows) {
 TEST_P(WireContract, OwnZnodesOfTheServersCannotBeDeletedOrTakenOver) {
     for (const char* const path : {"/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config"}) {
         EXPECT_EQ(main_.remove(path).code, bad_arguments) << path;
-        jute_writer out = main_.to(opcode::multi);
-        part(out, opcode::remove).text(path).number(-1);
-        EXPECT_THAT(parts_in(main_.ask(end_of(out))), ElementsAre("-1 -8")) << path;
+        const auto remove = transaction(main_.to(opcode::multi), {request::remove(path)});
+        EXPECT_THAT(parts_in(main_.ask(remove)), ElementsAre("-1 -8")) << path;
     }
     EXPECT_EQ(main_.set("/zookeeper/config", "x").code, no_auth);
     EXPECT_EQ(main_.set_acl("/zookeeper/config", open_unsafe_acl()).code, no_auth);
@@ -284,17 +278,14 @@ TEST_P(WireContract, AnEmptyPathIsTheRootForReads) {
 // But for those of transactions: one of these stops a follower of 3.8.0.
 TEST_P(WireContract, AbsentPathsAreMalformed) {
     for (const opcode what : {opcode::exists, opcode::get_data, opcode::get_children}) {
-        EXPECT_EQ(main_.ask(std::move(main_.to(what).none().flag(false))).code, marshalling_error);
+        EXPECT_EQ(main_.ask(main_.to(what).none().flag(false)).code, marshalling_error);
     }
-    EXPECT_EQ(main_.ask(std::move(main_.to(opcode::get_acl).none())).code, marshalling_error);
-    EXPECT_EQ(main_.ask(std::move(main_.to(opcode::remove).none().number(-1))).code,
-              marshalling_error);
+    EXPECT_EQ(main_.ask(main_.to(opcode::get_acl).none()).code, marshalling_error);
+    EXPECT_EQ(main_.ask(main_.to(opcode::remove).none().number(-1)).code, marshalling_error);
     jute_writer out = main_.to(opcode::create);
-    out.none().text("");
-    put(out, open_unsafe_acl());
-    EXPECT_EQ(main_.ask(std::move(out.number(0))).code, marshalling_error);
-    EXPECT_EQ(main_.ask(std::move(main_.to(opcode::set_data).none().text("").number(-1))).code,
-              bad_arguments);
+    put(out.none().text(""), open_unsafe_acl());
+    EXPECT_EQ(main_.ask(out.number(0)).code, marshalling_error);
+    EXPECT_EQ(main_.ask(main_.to(opcode::set_data).none().text("").number(-1)).code, bad_arguments);
 }
 
 TEST_P(WireContract, AbsentPartsOfListsAreRefused) {
@@ -303,7 +294,7 @@ TEST_P(WireContract, AbsentPartsOfListsAreRefused) {
         out.text(at("a")).text("").number(1).number(31);
         scheme == nullptr ? out.none() : out.text(scheme);
         id == nullptr ? out.none() : out.text(id);
-        return main_.ask(std::move(out.number(0))).code;
+        return main_.ask(out.number(0)).code;
     };
     EXPECT_EQ(create(nullptr, "anyone"), invalid_acl);
     EXPECT_EQ(create(nullptr, nullptr), invalid_acl);
@@ -319,7 +310,7 @@ TEST_P(WireContract, AbsentPartsOfListsAreRefused) {
 
 TEST_P(WireContract, KindsOfWatchesThatDoNotExistAreMalformed) {
     const auto ask = [&](opcode what, std::int32_t number) {
-        return main_.ask(std::move(main_.to(what).text(base_).number(number))).code;
+        return main_.ask(main_.to(what).text(base_).number(number)).code;
     };
     for (const std::int32_t mode : {2, -1, 100}) {
         EXPECT_EQ(ask(opcode::add_watch, mode), marshalling_error) << mode;
@@ -349,7 +340,7 @@ TEST_P(WireContract, UnknownOperationsEndTheConnectionAndNotTheSession) {
 TEST_P(WireContract, OperationsOfOperatorsAreRefused) {
     jute_writer out = main_.to(opcode::reconfig);
     out.text("").text("").text("").long_number(-1);
-    EXPECT_EQ(main_.ask(std::move(out)).code, reconfig_disabled);
+    EXPECT_EQ(main_.ask(out).code, reconfig_disabled);
     EXPECT_EQ(main_.read(opcode::exists, base_).code, 0) << "the connection stays";
 }
 
