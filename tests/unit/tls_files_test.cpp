@@ -2,9 +2,12 @@
 
 #include "tls_fixture.hpp"
 
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <sys/stat.h>
 
@@ -13,7 +16,6 @@
 namespace latchkey::test {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class TlsFiles : public tls_fixture {
@@ -32,10 +34,6 @@ protected:
         }
     }
 
-    [[nodiscard]] std::string complaint(const test_certificate& own) const {
-        return complaint(*certified(own).tls);
-    }
-
     void note(const log_record& r) {
         const std::lock_guard lock(mutex_);
         log_ += r.text;
@@ -51,71 +49,54 @@ private:
     std::string log_;
 };
 
-TEST_F(TlsFiles, AnAuthorityIsNecessary) {
-    EXPECT_THAT(complaint(tls_options()), HasSubstr("no authority is trusted; give a CA file"));
-}
-
-TEST_F(TlsFiles, AFileThatIsMissingIsNamed) {
-    EXPECT_THAT(complaint({.ca_file = "/nonexistent/ca.pem"}),
-                AllOf(HasSubstr("CA file '/nonexistent/ca.pem': No such file or directory"),
-                      HasSubstr("give a PEM file")));
-    auto how = *trusting().tls;
-    how.certificate_file = "/nonexistent/own.pem";
-    EXPECT_THAT(complaint(how), HasSubstr("certificate file '/nonexistent/own.pem': No such"));
-    how = *certified(authority_.issue()).tls;
-    how.key_file = "/nonexistent/own.key";
-    EXPECT_THAT(complaint(how), HasSubstr("key file '/nonexistent/own.key': No such"));
-}
-
-TEST_F(TlsFiles, AFolderOrAPipeIsNoFile) {
-    EXPECT_THAT(complaint({.ca_file = folder_.path("")}), HasSubstr("is not a regular file"));
-    const auto pipe = folder_.path("pipe");
+TEST_F(TlsFiles, ThatCannotBeUsedAreNamedWithTheReason) {
+    const std::string ca = trusting().tls->ca_file;
+    const std::string none = "/nonexistent/file.pem";
+    const std::string pipe = folder_.path("pipe");
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-    EXPECT_THAT(complaint({.ca_file = pipe}), HasSubstr("is not a regular file"));
-}
-
-TEST_F(TlsFiles, AFileWithoutACertificateIsNamed) {
-    EXPECT_THAT(complaint({.ca_file = folder_.write("ca.pem", "a list of things to do\n")}),
-                HasSubstr("ca.pem': holds no certificate in PEM form"));
-    EXPECT_THAT(complaint({.ca_file = folder_.write("ca.pem", "")}),
-                HasSubstr("ca.pem': holds no certificate in PEM form"));
+    const auto own = *certified(authority_.issue()).tls;
     const auto half = authority_.certificate().substr(0, 200) + "\n-----END CERTIFICATE-----\n";
-    EXPECT_THAT(complaint({.ca_file = folder_.write("ca.pem", half)}),
-                HasSubstr("ca.pem': holds a broken certificate"));
-    auto own = authority_.issue();
-    own.certificate = own.key;
-    EXPECT_THAT(complaint(own), HasSubstr("client.pem': holds no certificate in PEM form"));
+    const auto text = folder_.write("text.pem", "a list of things to do\n");
+    const std::vector<std::pair<std::string, tls_options>> refused{
+        {"no authority is trusted; give a CA file", {}},
+        {"CA file '" + none + "': No such file or directory", {.ca_file = none}},
+        {"give a PEM file", {.ca_file = none}},
+        {"certificate file '" + none + "': No such", {.ca_file = ca, .certificate_file = none}},
+        {"key file '" + none + "': No such",
+         {.ca_file = ca, .certificate_file = own.certificate_file, .key_file = none}},
+        {"is not a regular file", {.ca_file = folder_.path("")}},
+        {"is not a regular file", {.ca_file = pipe}},
+        {"text.pem': holds no certificate in PEM form", {.ca_file = text}},
+        {"empty.pem': holds no certificate in PEM form",
+         {.ca_file = folder_.write("empty.pem", "")}},
+        {"half.pem': holds a broken certificate", {.ca_file = folder_.write("half.pem", half)}},
+        {"is given without a certificate file; give both",
+         {.ca_file = ca, .key_file = own.key_file}}};
+    for (const auto& [reason, files] : refused) {
+        EXPECT_THAT(complaint(files), HasSubstr(reason));
+    }
 }
 
-TEST_F(TlsFiles, AKeyWithoutACertificateIsRefused) {
-    auto how = *trusting().tls;
-    how.key_file = folder_.write("client.key", authority_.issue().key);
-    EXPECT_THAT(complaint(how), HasSubstr("is given without a certificate file; give both"));
-}
-
-TEST_F(TlsFiles, AKeyOfAnotherCertificateIsRefused) {
-    auto own = authority_.issue();
-    own.key = authority_.issue().key;
-    EXPECT_THAT(complaint(own),
-                AllOf(HasSubstr("client.key': the private key is not that of the certificate"),
-                      HasSubstr("client.pem'")));
-}
-
-TEST_F(TlsFiles, AKeyWithAPassphraseIsRefusedAndNotAskedFor) {
-    auto own = authority_.issue();
-    own.key =
+TEST_F(TlsFiles, OfTheClientThatCannotBeUsedAreNamedWithTheReason) {
+    const auto right = authority_.issue();
+    const std::string with_a_passphrase =
         "-----BEGIN ENCRYPTED PRIVATE KEY-----\n"
         "MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAgs4bZ0hYtVGQICCAAw\n"
         "-----END ENCRYPTED PRIVATE KEY-----\n";
-    EXPECT_THAT(complaint(own), HasSubstr("the private key has a passphrase; write it without"));
-}
-
-TEST_F(TlsFiles, ACertificateThatHasExpiredIsRefused) {
-    EXPECT_THAT(complaint(authority_.issue({.until = -std::chrono::minutes(1)})),
-                AllOf(HasSubstr("client.pem': the client's certificate expired on 20"),
-                      HasSubstr("replace it")));
-    EXPECT_THAT(complaint(authority_.issue({.from = std::chrono::hours(1)})),
-                HasSubstr("is not valid before 20"));
+    const std::vector<std::pair<std::string, test_certificate>> refused{
+        {"client.pem': holds no certificate in PEM form", {right.key, right.key}},
+        {"client.key': the private key is not that of the certificate",
+         {right.certificate, authority_.issue().key}},
+        {"client.pem'", {right.certificate, authority_.issue().key}},
+        {"the private key has a passphrase; write it without",
+         {right.certificate, with_a_passphrase}},
+        {"client.pem': the client's certificate expired on 20",
+         authority_.issue({.until = -std::chrono::minutes(1)})},
+        {"replace it", authority_.issue({.until = -std::chrono::minutes(1)})},
+        {"is not valid before 20", authority_.issue({.from = std::chrono::hours(1)})}};
+    for (const auto& [reason, own] : refused) {
+        EXPECT_THAT(complaint(*certified(own).tls), HasSubstr(reason));
+    }
 }
 
 TEST_F(TlsFiles, TheKeyMayBeInTheFileOfTheCertificate) {
