@@ -16,12 +16,7 @@ TEST(AdapterSimulation, SessionsKeepTheirPromisesUnderFaults) {
         ASSERT_TRUE(run.violations.empty())
             << "seed " << seed << ": " << run.violations.front().promise << ": "
             << run.violations.front().text;
-        all.answered += run.answered;
-        all.lost += run.lost;
-        all.connected += run.connected;
-        all.watches += run.watches;
-        all.expired += run.expired;
-        all.malformed += run.malformed;
+        all.add(run);
     }
     if (seeds < 200) {
         return;  // few seeds meet little

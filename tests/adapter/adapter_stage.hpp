@@ -7,8 +7,8 @@
 
 #include <cstdint>
 #include <iosfwd>
-#include <set>
 #include <string>
+#include <string_view>
 
 namespace latchkey::test {
 
@@ -22,12 +22,18 @@ struct adapter_stage {
     bool faults = true;                 ///< still come
     bool quiet = false;                 ///< all has been well for long, and nothing is asked
     bool survivable = false;            ///< connections break, and one server can always be reached
-    std::set<std::int64_t> taken_away;  ///< sessions that the servers replaced
     name_service& names;
     bool named = false;  ///< servers are given by names
     bool large = false;  ///< some requests are
 
     void broken(const char* promise, const std::string& what);
+
+    void broken_if(bool so, const char* promise, std::string_view what) {
+        if (so) {
+            broken(promise, std::string(what));
+        }
+    }
+
     void tell(const std::string& what) const;
 
     [[nodiscard]] bool chance(unsigned percent) { return random.below(100) < percent; }

@@ -11,12 +11,9 @@ name_resolver counted_resolver::resolver() {
         n.first = n.count++ == 0 ? now : n.first;
         const auto seconds = std::chrono::ceil<std::chrono::seconds>(now - n.first).count();
         // In the end at most every 1.5 seconds.
-        if (!known_ && n.count > 8 + seconds) {
-            stage_.broken("A11", "names are looked up again and again");
-        }
-        if (++n.pending > 1) {
-            stage_.broken("A11", "a name is looked up twice at once");
-        }
+        stage_.broken_if(
+            !known_ && n.count > 8 + seconds, "A11", "names are looked up again and again");
+        stage_.broken_if(++n.pending > 1, "A11", "a name is looked up twice at once");
         asked(endpoint,
               [names = names_, host = endpoint.host, done = std::move(done)](auto result) {
                   --(*names)[host].pending;

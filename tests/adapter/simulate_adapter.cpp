@@ -17,11 +17,7 @@ int main(int argc, char** argv) {
     }
     const std::uint64_t first = std::stoull(argv[1]);
     int broken = 0;
-    std::uint64_t answered = 0;
-    std::uint64_t lost = 0;
-    std::uint64_t connected = 0;
-    std::uint64_t watches = 0;
-    std::uint64_t expired = 0;
+    latchkey::test::adapter_run all;
     for (std::uint64_t seed = first; seed < first + std::stoull(argv[2]); ++seed) {
         const auto run = simulate_adapter(seed);
         if (!run.violations.empty()) {
@@ -29,13 +25,10 @@ int main(int argc, char** argv) {
             std::cout << "seed " << seed << ": " << run.violations.front().promise << ": "
                       << run.violations.front().text << std::endl;
         }
-        answered += run.answered;
-        lost += run.lost;
-        connected += run.connected;
-        watches += run.watches;
-        expired += run.expired;
+        all.add(run);
     }
-    std::cout << broken << " broken; " << answered << " answered, " << lost << " lost, "
-              << connected << " connected, " << watches << " watches, " << expired << " expired\n";
+    std::cout << broken << " broken; " << all.answered << " answered, " << all.lost << " lost, "
+              << all.connected << " connected, " << all.watches << " watches, " << all.expired
+              << " expired\n";
     return broken == 0 ? 0 : 1;
 }

@@ -61,7 +61,6 @@ public:
                  .random = model::random_source(seed * 3 + 2),
                  .result = result_,
                  .tale = tale,
-                 .taken_away = {},
                  .names = names_},
           farewells_(stage_) {
         ensemble_access::cluster_of(servers_).show(&farewells_);
@@ -94,52 +93,40 @@ public:
             draw_weather();
         }
         next_fault();
-        run_until([] { return false; }, 10s + stage_.random.below(10) * 1s);
+        run_for(10s + stage_.random.below(10) * 1s);
         heal();
         run_until([this] { return everybody(&adapter_user::settled); }, 2s);
-        if (!stage_.named && !everybody(&adapter_user::settled)) {
-            stage_.broken("A10", "a session that lives is not connected soon");
-        }
+        stage_.broken_if(!stage_.named && !everybody(&adapter_user::settled),
+                         "A10",
+                         "a session that lives is not connected soon");
         // Before a first session pauses grow, and an attempt at an address of before takes its
         // time.
         const auto most = stage_.named ? 12s : timeout + 2s;
         run_until([this] { return everybody(&adapter_user::connected); }, most);
-        if (!everybody(&adapter_user::connected)) {
-            stage_.broken("A10", "not connected long after the servers are well again");
-        }
-        run_until([] { return false; }, 1s);
-        for (const auto& u : users_) {
-            u->rest();
-        }
+        stage_.broken_if(!everybody(&adapter_user::connected),
+                         "A10",
+                         "not connected long after the servers are well again");
+        run_for(1s);
+        each(&adapter_user::rest);
         run_until([this] { return everybody(&adapter_user::idle); }, timeout * 2);
-        if (!everybody(&adapter_user::idle)) {
-            stage_.broken("A1", "a request that is never answered");
-        }
-        run_until([] { return false; }, 1s);
+        stage_.broken_if(!everybody(&adapter_user::idle), "A1", "a request that is never answered");
+        run_for(1s);
         if (stage_.chance(20)) {
             stage_.quiet = true;
-            run_until([] { return false; }, timeout * 2);
+            run_for(timeout * 2);
             stage_.quiet = false;
         }
-        for (const auto& u : users_) {
-            u->note_changes();
-        }
-        run_until([] { return false; }, 20ms);
-        for (const auto& u : users_) {
-            u->check_watches();
-        }
+        each(&adapter_user::note_changes);
+        run_for(20ms);
+        each(&adapter_user::check_watches);
         if (watch_many_) {
             check_watches_kept();
         }
-        for (const auto& u : users_) {
-            u->close();
-        }
+        each(&adapter_user::close);
         run_until([this] { return everybody(&adapter_user::over); }, 2s);
         check_ends();
-        run_until([] { return false; }, 1s);
-        for (const auto& u : users_) {
-            u->check_memory();
-        }
+        run_for(1s);
+        each(&adapter_user::check_memory);
         result_.trace = servers_.trace();
         return result_;
     }
@@ -178,24 +165,20 @@ private:
     }
 
     void check_watches_kept() {
-        for (const auto& u : users_) {
-            u->watch_many();
-        }
+        each(&adapter_user::watch_many);
         run_until([this] { return everybody(&adapter_user::idle); }, timeout);
-        for (const auto& u : users_) {
-            u->check_watches_kept();
-        }
+        each(&adapter_user::check_watches_kept);
     }
 
     void check_ends() {
-        if (!everybody(&adapter_user::over)) {
-            stage_.broken("A12", "a session that is not closed within two seconds");
-        }
+        stage_.broken_if(!everybody(&adapter_user::over),
+                         "A12",
+                         "a session that is not closed within two seconds");
         model::leader* const l = ensemble_access::cluster_of(servers_).leading();
         for (const auto& u : users_) {
-            if (u->id() != 0 && l != nullptr && l->sessions().alive(u->id())) {
-                stage_.broken("A12", "a session that was closed lives on");
-            }
+            stage_.broken_if(u->id() != 0 && l != nullptr && l->sessions().alive(u->id()),
+                             "A12",
+                             "a session that was closed lives on");
         }
     }
 
@@ -223,11 +206,19 @@ private:
             }
             steps = now == servers_.now() ? steps + 1 : 0;
             now = servers_.now();
-            if (steps > 100'000) {
-                stage_.broken("A11", "the loop spins");
-            }
+            stage_.broken_if(steps > 100'000, "A11", "the loop spins");
         }
         return true;
+    }
+
+    void each(void (adapter_user::*act)()) const {
+        for (const auto& u : users_) {
+            (*u.*act)();
+        }
+    }
+
+    void run_for(std::chrono::nanoseconds time) {
+        run_until([] { return false; }, time);
     }
 
     [[nodiscard]] bool everybody(bool (adapter_user::*is)() const) const {

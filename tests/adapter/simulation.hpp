@@ -40,6 +40,16 @@ struct adapter_run {
     std::uint64_t watches = 0;  ///< that told
     std::uint64_t expired = 0;
     std::uint64_t malformed = 0;  ///< frames that were noticed
+
+    /// Counts what happened in another run, too.
+    void add(const adapter_run& other) {
+        answered += other.answered;
+        lost += other.lost;
+        connected += other.connected;
+        watches += other.watches;
+        expired += other.expired;
+        malformed += other.malformed;
+    }
 };
 
 /// `tale`: where to tell all that happens, if anywhere.

@@ -92,24 +92,20 @@ void adapter_user::open() {
 }
 
 void adapter_user::on_event(const session_event& e) {
-    if (over_ && e.what != session_event::kind::trouble) {
-        stage_.broken("A7", "an event after the end of the session");
-    }
+    stage_.broken_if(over_ && e.what != session_event::kind::trouble,
+                     "A7",
+                     "an event after the end of the session");
     switch (e.what) {
         case session_event::kind::connected:
             return on_connected(e);
         case session_event::kind::suspended:
             note("suspended");
-            if (!connected_) {
-                stage_.broken("A7", "suspended without being connected");
-            }
+            stage_.broken_if(!connected_, "A7", "suspended without being connected");
             connected_ = false;
             suspended_at_ = stage_.servers.now();
             barrier_awaited_ = false;
             watches_.end_all();
-            if (stage_.quiet) {
-                stage_.broken("A10", "a connection breaks while all is well");
-            }
+            stage_.broken_if(stage_.quiet, "A10", "a connection breaks while all is well");
             return stage_.faults && stage_.chance(3) ? drop() : void();
         case session_event::kind::expired:
             return on_expired();
@@ -122,9 +118,7 @@ void adapter_user::on_event(const session_event& e) {
                 return;  // it may have been asked long ago
             }
             names_.attempted();
-            if (connected_) {
-                stage_.broken("A7", "an attempt failed while connected");
-            }
+            stage_.broken_if(connected_, "A7", "an attempt failed while connected");
             return check_pace();
     }
 }
@@ -134,30 +128,25 @@ void adapter_user::check_pace() {
     const auto now = stage_.servers.now();
     first_trouble_ = troubles_++ == 0 ? now : first_trouble_;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(now - first_trouble_).count();
-    if (troubles_ > 10 + 50 * seconds) {
-        stage_.broken("A11", "attempts to connect without a pause");
-    }
+    stage_.broken_if(troubles_ > 10 + 50 * seconds, "A11", "attempts to connect without a pause");
 }
 
 void adapter_user::on_connected(const session_event& e) {
     note("connected as " + std::to_string(e.id & 0xffff));
     ++stage_.result.connected;
     ++connections_;
-    if (connected_) {
-        stage_.broken("A7", "connected twice");
-    }
-    if (id_ != 0 && e.id != id_ && stage_.taken_away.erase(id_) == 0) {
-        stage_.broken("A8", "another session without a word");
-    }
-    if (e.id == 0 || e.timeout != timeout_) {
-        stage_.broken("A8", "connected without a session, or with another timeout");
-    }
+    stage_.broken_if(connected_, "A7", "connected twice");
+    stage_.broken_if(id_ != 0 && e.id != id_, "A8", "another session without a word");
+    stage_.broken_if(e.id == 0 || e.timeout != timeout_,
+                     "A8",
+                     "connected without a session, or with another timeout");
     if (id_ != 0 && e.id != id_) {
         seen_.clear();
     }
-    if (stage_.survivable && id_ != 0 && stage_.servers.now() - suspended_at_ > timeout_ * 2 / 3) {
-        stage_.broken("A10", "it took long to come back to a server that can be reached");
-    }
+    stage_.broken_if(
+        stage_.survivable && id_ != 0 && stage_.servers.now() - suspended_at_ > timeout_ * 2 / 3,
+        "A10",
+        "it took long to come back to a server that can be reached");
     connected_ = true;
     if (id_ == e.id) {
         // As the client does: what is read behind it is no older than what was seen.
@@ -182,9 +171,9 @@ void adapter_user::on_expired() {
     over_ = true;
     connected_ = false;
     // A leader that others have left, and does not know it yet, may know no better.
-    if (stage_.survivable || id_ == 0 || stage_.net.wrongly_unknown(id_)) {
-        stage_.broken("A9", "expired, and the session lives, or should");
-    }
+    stage_.broken_if(stage_.survivable || id_ == 0 || stage_.net.wrongly_unknown(id_),
+                     "A9",
+                     "expired, and the session lives, or should");
 }
 
 // ---- requests ----
@@ -216,9 +205,8 @@ void adapter_user::reconnect() {
     session_->reconnect();
     if (connected_) {
         give_up_.start(1s, [this, n = connections_] {
-            if (connected_ && connections_ == n) {
-                stage_.broken("A10", "a connection that was given up lives on");
-            }
+            stage_.broken_if(
+                connected_ && connections_ == n, "A10", "a connection that was given up lives on");
         });
     }
 }
@@ -263,45 +251,34 @@ void adapter_user::ask(request r, bool watch) {
 
 void adapter_user::answered(question& q, reply r) {
     note("#" + std::to_string(q.number) + " " + q.what.path + ": " + code_of(r.code));
-    if (in_callback_) {
-        stage_.broken("A1", "answered from inside submit()");
-    }
+    stage_.broken_if(in_callback_, "A1", "answered from inside submit()");
     if (std::exchange(q.done, true) || q.generation != generation_) {
         return stage_.broken("A1", "answered twice, or by a session that is gone");
     }
     --unanswered_;
     if (!definite(r.code)) {
         ++stage_.result.lost;
-        if (connected_ && closing_ && r.code != result_code::closing) {
-            stage_.broken("A4", "another answer than closing at the end");
-        }
-        if (connected_ && !closing_) {
-            stage_.broken("A4", "an answer is lost while connected: " + code_of(r.code));
-        }
-        if (r.code == result_code::session_expired && !over_) {
-            stage_.broken("A4", "expired before the event");
-        }
-        if (r.code == result_code::closing && !closing_) {
-            stage_.broken("A4", "closing before close()");
-        }
+        stage_.broken_if(connected_ && closing_ && r.code != result_code::closing,
+                         "A4",
+                         "another answer than closing at the end");
+        stage_.broken_if(
+            connected_ && !closing_, "A4", "an answer is lost while connected: " + code_of(r.code));
+        stage_.broken_if(
+            r.code == result_code::session_expired && !over_, "A4", "expired before the event");
+        stage_.broken_if(
+            r.code == result_code::closing && !closing_, "A4", "closing before close()");
         return;
     }
     ++stage_.result.answered;
     if (r.code == result_code::bad_arguments && is_too_large(q.what)) {
         return;  // it was never sent
     }
-    if (!connected_) {
-        stage_.broken("A4", "an answer without a connection");
-    }
-    if (barrier_awaited_) {
-        stage_.broken("A5", "an answer ahead of that of the urgent write");
-    }
-    if (q.calm && stage_.servers.now() - q.at > 500ms) {
-        stage_.broken("A1", "an answer takes long while all is well");
-    }
-    if (q.number <= last_definite_) {
-        stage_.broken("A3", "answers out of order");
-    }
+    stage_.broken_if(!connected_, "A4", "an answer without a connection");
+    stage_.broken_if(barrier_awaited_, "A5", "an answer ahead of that of the urgent write");
+    stage_.broken_if(q.calm && stage_.servers.now() - q.at > 500ms,
+                     "A1",
+                     "an answer takes long while all is well");
+    stage_.broken_if(q.number <= last_definite_, "A3", "answers out of order");
     last_definite_ = q.number;
     check_answer(q, r);
     q.watch = nullptr;
@@ -320,16 +297,13 @@ void adapter_user::check_answer(const question& q, const reply& r) {
         user_watches::set(*q.watch, r);
     }
     if (q.what.what == request::kind::create) {
-        if (r.stat.czxid <= last_czxid_) {
-            stage_.broken("A5", "a create goes back in time");
-        }
+        stage_.broken_if(r.stat.czxid <= last_czxid_, "A5", "a create goes back in time");
         last_czxid_ = r.stat.czxid;
         own_.push_back(r.path);
     } else if (r.stat.mzxid != 0) {
         std::int64_t& newest = seen_[q.what.path];
-        if (r.stat.mzxid < newest) {
-            stage_.broken("A5", "an answer goes back in time: " + q.what.path);
-        }
+        stage_.broken_if(
+            r.stat.mzxid < newest, "A5", "an answer goes back in time: " + q.what.path);
         newest = r.stat.mzxid;
     }
 }
@@ -341,15 +315,11 @@ void adapter_user::close() {
     note("close()");
     closing_ = true;
     close_limit_.start(1100ms, [this] {
-        if (closing_ && !over_) {
-            stage_.broken("A12", "close() takes more than a second");
-        }
+        stage_.broken_if(closing_ && !over_, "A12", "close() takes more than a second");
     });
     session_->close([this, g = generation_] {
         note("closed");
-        if (g != generation_ || !idle()) {
-            stage_.broken("A1", "closed before all was answered");
-        }
+        stage_.broken_if(g != generation_ || !idle(), "A1", "closed before all was answered");
         over_ = true;
         connected_ = false;
     });
@@ -357,9 +327,8 @@ void adapter_user::close() {
 }
 
 void adapter_user::check_memory() {
-    if (kept_.use_count() > 1) {
-        stage_.broken("A14", "completions of requests that are over are kept");
-    }
+    stage_.broken_if(
+        kept_.use_count() > 1, "A14", "completions of requests that are over are kept");
 }
 
 void adapter_user::watch_many() {
@@ -371,10 +340,9 @@ void adapter_user::watch_many() {
 
 void adapter_user::check_watches_kept() {
     questions_.clear();
-    if (watches_.kept() > many / 2) {
-        stage_.broken("A14",
-                      "watches whose owners are gone are kept: " + std::to_string(watches_.kept()));
-    }
+    stage_.broken_if(watches_.kept() > many / 2,
+                     "A14",
+                     "watches whose owners are gone are kept: " + std::to_string(watches_.kept()));
 }
 
 void adapter_user::note_changes() {

@@ -30,9 +30,9 @@ std::shared_ptr<user_watches::watched> user_watches::make(const request& r) {
         counting_allocator<calling_watcher>(kept_), [this, weak = std::weak_ptr(w)] {
             const auto self = weak.lock();
             ++stage_.result.watches;
-            if (++self->told > 1 || !self->set || self->over) {
-                stage_.broken("A6", "a watch that is not set, or is over, tells");
-            }
+            stage_.broken_if(++self->told > 1 || !self->set || self->over,
+                             "A6",
+                             "a watch that is not set, or is over, tells");
         });
     all_.push_back(w);
     return w;
@@ -65,9 +65,8 @@ void user_watches::note_changes() {
 
 void user_watches::check() const {
     for (const auto& w : all_) {
-        if (w->due && !w->over && w->told == 0) {
-            stage_.broken("A6", "a watch that never told: " + w->path);
-        }
+        stage_.broken_if(
+            w->due && !w->over && w->told == 0, "A6", "a watch that never told: " + w->path);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -10,36 +11,31 @@ namespace {
 
 using std::chrono::milliseconds;
 
-struct limit_case {
-    milliseconds timeout;
-    std::size_t servers;
-    unsigned round;
-    milliseconds expected;
-};
+TEST(ConnectLimit, IsAsTabled) {
+    struct row {
+        int timeout;
+        std::size_t servers;
+        unsigned round;
+        int expected;
+    };
 
-class ConnectLimit : public testing::TestWithParam<limit_case> {};
-
-TEST_P(ConnectLimit, IsAsTabled) {
-    const auto& c = GetParam();
-    EXPECT_EQ(connect_limit(c.timeout, c.servers, c.round), c.expected);
+    for (const auto& [timeout, servers, round, expected] : std::vector<row>{{30000, 3, 0, 400},
+                                                                            {30000, 3, 1, 800},
+                                                                            {30000, 3, 2, 1600},
+                                                                            {30000, 3, 4, 5000},
+                                                                            {30000, 3, 1000, 5000},
+                                                                            {30000, 1, 9, 15000},
+                                                                            {6000, 5, 0, 400},
+                                                                            {6000, 5, 1, 600},
+                                                                            {1000, 3, 0, 200},
+                                                                            {1000, 3, 7, 200},
+                                                                            {0, 0, 0, 200}}) {
+        EXPECT_EQ(connect_limit(milliseconds(timeout), servers, round), milliseconds(expected))
+            << timeout << ' ' << servers << ' ' << round;
+    }
 }
 
-INSTANTIATE_TEST_SUITE_P(Table,
-                         ConnectLimit,
-                         testing::Values(limit_case{milliseconds(30000), 3, 0, milliseconds(400)},
-                                         limit_case{milliseconds(30000), 3, 1, milliseconds(800)},
-                                         limit_case{milliseconds(30000), 3, 2, milliseconds(1600)},
-                                         limit_case{milliseconds(30000), 3, 4, milliseconds(5000)},
-                                         limit_case{
-                                             milliseconds(30000), 3, 1000, milliseconds(5000)},
-                                         limit_case{milliseconds(30000), 1, 9, milliseconds(15000)},
-                                         limit_case{milliseconds(6000), 5, 0, milliseconds(400)},
-                                         limit_case{milliseconds(6000), 5, 1, milliseconds(600)},
-                                         limit_case{milliseconds(1000), 3, 0, milliseconds(200)},
-                                         limit_case{milliseconds(1000), 3, 7, milliseconds(200)},
-                                         limit_case{milliseconds(0), 0, 0, milliseconds(200)}));
-
-TEST(ConnectLimitRule, ThreeSilentServersCostLessThanTwoSeconds) {
+TEST(ConnectLimit, OfThreeSilentServersIsLessThanTwoSeconds) {
     EXPECT_LT(3 * connect_limit(milliseconds(60000), 4, 0), milliseconds(2000));
 }
 

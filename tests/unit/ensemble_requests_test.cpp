@@ -102,20 +102,6 @@ TEST_F(Ensemble, RequestsAndWatchesAreCounted) {
     EXPECT_EQ(servers().count(), latchkey::testing::counters{});
 }
 
-TEST_F(Ensemble, WatchesGoWithTheirConnection) {
-    const auto s = connect(0);
-    const auto w = s->watcher("w");
-    s->ask(request::get("/"), w);
-    EXPECT_EQ(servers().open_watches(), 1U);
-    servers().suspend(s->id());
-    servers().run_for(1s);
-    EXPECT_EQ(servers().open_watches(), 0U);
-    servers().resume(s->id());
-    ASSERT_TRUE(s->wait_for("connected", s->count("suspended") + 1));
-    servers().run_for(1s);
-    EXPECT_EQ(servers().open_watches(), 0U) << "nothing sets them again by itself";
-}
-
 TEST_F(Ensemble, RefusesOptionsThatMakeNoSense) {
     ensemble::options none = stepped_options();
     none.servers = 0;

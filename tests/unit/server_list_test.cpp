@@ -52,16 +52,6 @@ TEST(ServerList, NamesEachAddressOnce) {
     EXPECT_EQ(server_list(twice, &in_order).size(), 3U);
 }
 
-TEST(ServerList, WritesIpv6WithoutBracketsForTheClientAndWithThemForPeople) {
-    const server_address local{"::1", 2181, "::1"};
-    EXPECT_EQ(local.endpoint(), "::1:2181");
-    EXPECT_EQ(local.described(), "[::1]:2181");
-}
-
-TEST(ServerList, DescribesServersByTheirConfiguredName) {
-    EXPECT_EQ((server_address{"10.0.0.2", 2181, "zk1"}).described(), "zk1 (10.0.0.2):2181");
-}
-
 TEST(ServerList, TriesNewAddressesFirstAndTheOthersWhereItWas) {
     server_list list(addresses(3), &in_order);
     EXPECT_EQ(list.next().name, "zk0");
@@ -71,10 +61,6 @@ TEST(ServerList, TriesNewAddressesFirstAndTheOthersWhereItWas) {
     for (const char* const name : {"zk3", "zk4", "zk2", "zk0", "zk3"}) {
         EXPECT_EQ(list.next().name, name);
     }
-}
-
-TEST(ServerList, MayBeEmpty) {
-    EXPECT_TRUE(server_list({}, &in_order).empty());
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "session_contract.hpp"
 
 #include <string>
-#include <vector>
 
 namespace latchkey::test {
 namespace {
@@ -24,6 +23,8 @@ TEST_P(SessionContract, ListsOfAccessAreKept) {
         {"CreateAllowsToCreateOnly",
          "create c for c; create c/c; remove c/c -> no_auth; list c -> no_auth"},
         {"AListIsNotInherited", "create d for c; create d/c=x; get d/c -> x"},
+        {"WithoutAnIdentityThereIsNoCreator",
+         "create a for creator -> invalid_acl; exists a -> no_node"},
         {"ExistsTellsWhatIsNotThere",
          "alice: create a for creator; alice: exists a; exists none -> no_node"},
     });
@@ -54,22 +55,12 @@ TEST_P(SessionContract, ADigestAclIsMetByTheSecretBehindIt) {
     EXPECT_EQ(user->ask(request::get(at("a"))).data, "data");
 }
 
-TEST_P(SessionContract, InvalidAclsAreRefused) {
-    const std::vector<acl> invalid{creator_only_acl(),  // by one who has no identity
-                                   {{"digest", "no-colon", permission::all}},
-                                   {{"no-such-scheme", "id", permission::all}},
-                                   {{"world", "somebody", permission::all}}};
-    for (const acl& access : invalid) {
-        EXPECT_EQ(main_->ask(create(at("a"), plain, "", access)).code, result_code::invalid_acl)
-            << access.front().scheme;
-    }
-    EXPECT_TRUE(gone(*main_, at("a")));
-}
-
 TEST_P(SessionContract, CredentialsThatTheServersRefuseEndTheSession) {
     subject s(*ensemble_, {{"no-such-scheme", "id"}});
     ASSERT_TRUE(s.wait_for("auth_failed"));
     EXPECT_EQ(s.ask(request::exists(base())).code, result_code::session_expired);
+    EXPECT_EQ(s.count("auth_failed"), 1U);
+    EXPECT_EQ(s.count("connected"), 0U) << "it does not try again";
 }
 
 }  // namespace

@@ -134,18 +134,6 @@ TEST_F(SessionRequests, FollowTheCredentialsOnEachConnection) {
                             scripted_server::type_delete));
 }
 
-TEST_F(SessionEnd, IsReportedOnceWhenCredentialsAreRefused) {
-    scripted_server server;
-    server.answer_credentials(-115);
-    auto options = options_for(server.address());
-    options.identities.push_back({"digest", "bob:wrong"});
-    session_probe s(std::move(options));
-    ASSERT_TRUE(s.wait_for(kind::auth_failed));
-    EXPECT_EQ(s.call(request::get("/a")).code, result_code::session_expired);
-    EXPECT_EQ(s.count(kind::auth_failed), 1U);
-    EXPECT_EQ(server.handshakes(), 1U) << "it does not try again";
-}
-
 TEST_F(SessionEnd, IsWhatAnotherSessionOfTheServerMeans) {
     server_.greet(greeting::another_session);
     server_.reset_connections();

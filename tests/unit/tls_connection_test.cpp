@@ -48,22 +48,6 @@ protected:
     }
 };
 
-TEST_F(TlsConnection, CarriesLocksAndEndsTheSession) {
-    begin_front();
-    client c = client::connect(front_->address(), trusting());
-    mutex m(c, "/lock");
-    const hold h = m.acquire();
-    EXPECT_TRUE(h.valid());
-    EXPECT_EQ(ensemble_.children("/lock").size(), 1U);
-    const auto session = c.session_id();
-    c.close();
-    // The end of the session went through the tunnel: nothing waits for a timeout.
-    for (const auto& one : ensemble_.sessions()) {
-        EXPECT_FALSE(one.id == session && one.alive);
-    }
-    EXPECT_TRUE(ensemble_.children("/lock").empty());
-}
-
 TEST_F(TlsConnection, NothingCrossesTheNetworkInClearText) {
     begin_front();
     std::string heard;

@@ -58,8 +58,8 @@ inline jute_writer transaction(jute_writer header, const std::vector<request>& p
     jute_writer& out = header;
     for (const request& r : parts) {
         if (r.what == request::kind::create) {
-            const bool numbered = r.mode == create_mode::persistent_sequential;
-            put_create(part(out, opcode::create), r.path, r.data, numbered ? 2 : 0, r.access);
+            const bool sequential = r.mode == create_mode::persistent_sequential;
+            put_create(part(out, opcode::create), r.path, r.data, sequential ? 2 : 0, r.access);
             continue;
         }
         part(out,
