@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace latchkey::test {
 
@@ -16,10 +17,29 @@ class counted_resolver {
 public:
     explicit counted_resolver(adapter_stage& stage) : stage_(stage) {}
 
-    [[nodiscard]] name_resolver resolver();
+    [[nodiscard]] name_resolver resolver() {
+        return [this, asked = stage_.names.resolver()](auto endpoint, auto done) {
+            const auto now = stage_.servers.now();
+            name& n = (*names_)[endpoint.host];
+            n.first = n.count++ == 0 ? now : n.first;
+            const auto seconds = std::chrono::ceil<std::chrono::seconds>(now - n.first).count();
+            // In the end at most every 1.5 seconds.
+            stage_.broken_if(
+                !known_ && n.count > 8 + seconds, "A11", "names are looked up again and again");
+            stage_.broken_if(++n.pending > 1, "A11", "a name is looked up twice at once");
+            asked(endpoint,
+                  [names = names_, host = endpoint.host, done = std::move(done)](auto result) {
+                      --(*names)[host].pending;
+                      done(std::move(result));
+                  });
+        };
+    }
 
     /// Another session begins.
-    void begin();
+    void begin() {
+        names_ = std::make_shared<std::map<std::string, name>>();
+        known_ = false;
+    }
 
     /// An address is known.
     void attempted() { known_ = true; }

@@ -1,6 +1,5 @@
 #include "user.hpp"
 
-#include "answer_check.hpp"
 #include "drawn_request.hpp"
 #include "ensemble/ensemble_access.hpp"
 #include "simulated_loop.hpp"

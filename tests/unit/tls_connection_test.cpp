@@ -66,23 +66,6 @@ TEST_F(TlsConnection, NothingCrossesTheNetworkInClearText) {
     EXPECT_EQ(heard.find("secret-path"), std::string::npos);
 }
 
-TEST_F(TlsConnection, CarriesLargeDataBothWays) {
-    begin_front();
-    ensemble_.create("/large");
-    const client c = client::connect(front_->address(), trusting());
-    std::string data(900'000, '\0');
-    for (std::size_t i = 0; i < data.size(); ++i) {
-        data[i] = static_cast<char>(i * 31 % 251);
-    }
-    for (int i = 0; i < 5; ++i) {
-        data[0] = static_cast<char>(i);
-        static_cast<void>(c.transact({operation::set("/large", data)}));
-        const auto found = c.get("/large");
-        ASSERT_TRUE(found);
-        EXPECT_TRUE(found->data == data) << "in round " << i;
-    }
-}
-
 TEST_F(TlsConnection, SurvivesACutAfterAnyByte) {
     begin_front();
     ensemble_.create("/large", std::string(5000, 'x'));

@@ -39,6 +39,16 @@ protected:
         log_ += r.text;
     }
 
+    /// Whose certificate the server asks for, and whose log is kept.
+    [[nodiscard]] client connect_with_a_certificate() {
+        begin_front({.own = authority_.issue(), .client_authority = authority_.certificate()});
+        auto how = certified(authority_.issue());
+        how.log = [this](const log_record& r) { note(r); };
+        client c = client::connect(front_->address(), how);
+        EXPECT_TRUE(connects(c));
+        return c;
+    }
+
     [[nodiscard]] bool logged(const char* text) {
         const std::lock_guard lock(mutex_);
         return log_.find(text) != std::string::npos;
@@ -144,11 +154,7 @@ TEST_F(TlsFiles, FilesAreReadAgainForNewConnections) {
 }
 
 TEST_F(TlsFiles, FilesThatDoNotFitTogetherAreNotUsed) {
-    begin_front({.own = authority_.issue(), .client_authority = authority_.certificate()});
-    auto how = certified(authority_.issue());
-    how.log = [this](const log_record& r) { note(r); };
-    const client c = client::connect(front_->address(), how);
-    ASSERT_TRUE(connects(c));
+    const client c = connect_with_a_certificate();
     const auto successor = authority_.issue();
     folder_.write("client.pem", successor.certificate);  // its key comes later
     ensemble_.cut(c.session_id());
@@ -162,11 +168,7 @@ TEST_F(TlsFiles, FilesThatDoNotFitTogetherAreNotUsed) {
 }
 
 TEST_F(TlsFiles, WhatIsFoundAfterTheHandshakeIsLogged) {
-    begin_front({.own = authority_.issue(), .client_authority = authority_.certificate()});
-    auto how = certified(authority_.issue());
-    how.log = [this](const log_record& r) { note(r); };
-    const client c = client::connect(front_->address(), how);
-    ASSERT_TRUE(connects(c));
+    const client c = connect_with_a_certificate();
     // So long that the client does not wait until it is read.
     folder_.write("client.pem", std::string(std::size_t{16} << 20U, '\n'));
     ensemble_.cut(c.session_id());
