@@ -139,6 +139,7 @@ TEST(FrameCheck, RefusesAnAnswerToNoRequestOrToAnother) {
     EXPECT_THAT(connection().received(body_of(answer_to(1))), HasSubstr("none is open"));
     EXPECT_THAT(connection().received(body_of(answer_to(-2))), HasSubstr("ping"));
     EXPECT_THAT(connection().received(body_of(answer_to(-4))), HasSubstr("credentials"));
+    EXPECT_THAT(connection().received(body_of(answer_to(-8))), HasSubstr("none is open"));
     auto check = connection({remove_request(1), remove_request(2)});
     EXPECT_THAT(check.received(body_of(answer_to(2))), HasSubstr("to request 2 instead of 1"));
 }

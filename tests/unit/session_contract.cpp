@@ -38,14 +38,6 @@ subject::subject(contract_ensemble& e, std::vector<session_options::identity> id
     });
 }
 
-subject::~subject() {
-    destroy();
-}
-
-void subject::destroy() {
-    on_loop([&] { destroy_here(); });
-}
-
 void subject::destroy_here() {
     session_ = nullptr;
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -88,10 +80,6 @@ void subject::told(const session_event& e) {
     }
 }
 
-bool subject::wait_connected() {
-    return wait_for("connected");
-}
-
 std::int64_t subject::id() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return id_;
@@ -128,14 +116,6 @@ std::shared_ptr<session::watcher> subject::watcher(const std::string& label) {
     });
 }
 
-void subject::close() {
-    session_->close([this] { note("closed"); });
-}
-
-void subject::reconnect() {
-    session_->reconnect();
-}
-
 std::vector<std::string> subject::journal() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return journal_;
@@ -150,10 +130,6 @@ std::vector<std::string> subject::entries(const std::string& prefix) const {
     std::vector<std::string> all = journal();
     std::erase_if(all, [&](const std::string& e) { return !e.starts_with(prefix); });
     return all;
-}
-
-bool subject::wait_for(const std::string& entry, std::size_t times) {
-    return ensemble_.wait([&] { return count(entry) >= times; });
 }
 
 std::optional<reply> subject::answer(const std::string& label) const {
@@ -174,18 +150,6 @@ std::unique_ptr<subject> SessionContract::another(
     auto made = std::make_unique<subject>(*ensemble_, std::move(identities));
     EXPECT_TRUE(made->wait_connected());
     return made;
-}
-
-request SessionContract::create(const std::string& path,
-                                create_mode mode,
-                                const std::string& data,
-                                acl access) {
-    return request::create(path, data, mode, std::move(access));
-}
-
-bool SessionContract::gone(subject& s, const std::string& path) {
-    catch_up(s);
-    return s.ask(request::exists(path)).code == result_code::no_node;
 }
 
 }  // namespace latchkey::test

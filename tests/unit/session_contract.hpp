@@ -11,6 +11,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -72,11 +73,14 @@ public:
 class subject {
 public:
     explicit subject(contract_ensemble& e, std::vector<session_options::identity> identities = {});
-    ~subject();
+
+    ~subject() { destroy(); }
+
     subject(const subject&) = delete;
     subject& operator=(const subject&) = delete;
 
-    [[nodiscard]] bool wait_connected();
+    [[nodiscard]] bool wait_connected() { return wait_for("connected"); }
+
     [[nodiscard]] std::int64_t id() const;
 
     void cut_off() { client_->cut_off(id()); }
@@ -100,11 +104,17 @@ public:
     [[nodiscard]] std::shared_ptr<session::watcher> watcher(const std::string& label);
 
     /// On the loop. `closed` is written down when it is done.
-    void close();
-    void reconnect();
+    void close() {
+        session_->close([this] { note("closed"); });
+    }
+
+    void reconnect() { session_->reconnect(); }
 
     /// The session object goes; nothing may be told any more.
-    void destroy();
+    void destroy() {
+        on_loop([&] { destroy_here(); });
+    }
+
     /// The same, on the loop.
     void destroy_here();
     [[nodiscard]] bool destroyed() const;
@@ -113,7 +123,11 @@ public:
     [[nodiscard]] std::size_t count(const std::string& entry) const;
     /// The entries that begin so, e.g. with "label:".
     [[nodiscard]] std::vector<std::string> entries(const std::string& prefix) const;
-    [[nodiscard]] bool wait_for(const std::string& entry, std::size_t times = 1);
+
+    [[nodiscard]] bool wait_for(const std::string& entry, std::size_t times = 1) {
+        return ensemble_.wait([&] { return count(entry) >= times; });
+    }
+
     [[nodiscard]] std::optional<reply> answer(const std::string& label) const;
 
 private:
@@ -180,14 +194,19 @@ protected:
     [[nodiscard]] static request create(const std::string& path,
                                         create_mode mode = create_mode::persistent,
                                         const std::string& data = {},
-                                        acl access = open_unsafe_acl());
+                                        acl access = open_unsafe_acl()) {
+        return request::create(path, data, mode, std::move(access));
+    }
 
     /// The session sees all that was answered before, whatever server it talks to. By a write: a
     /// `sync` on a leader may not be behind what followers have answered.
     void catch_up(subject& s) { s.ask(request::multi({request::check(base())})); }
 
     /// The same first.
-    [[nodiscard]] bool gone(subject& s, const std::string& path);
+    [[nodiscard]] bool gone(subject& s, const std::string& path) {
+        catch_up(s);
+        return s.ask(request::exists(path)).code == result_code::no_node;
+    }
 
     [[nodiscard]] bool wait(const std::function<bool()>& done) { return ensemble_->wait(done); }
 

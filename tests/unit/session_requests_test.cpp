@@ -1,3 +1,4 @@
+#include "forked_child.hpp"
 #include "scripted_session.hpp"
 
 #include <algorithm>
@@ -205,15 +206,10 @@ TEST_F(SessionEnd, MayBeADestructionByAnyOfItsEvents) {
 
 TEST_F(SessionEnd, IsNotBroughtAboutByAForkedChild) {
     session_.on_loop([] {});  // the turn that told it is over
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
+    EXPECT_TRUE(holds_in_a_forked_child([&] {
         session_.destroy_here();
-        ::_exit(0);
-    }
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+        return true;
+    }));
     EXPECT_TRUE(session_.call(request::remove("/a")).ok());
     EXPECT_EQ(session_.events().size(), 1U);
     EXPECT_EQ(server_.accepted(), 1U);

@@ -1,5 +1,6 @@
 #include <latchkey/error.hpp>
 
+#include "forked_child.hpp"
 #include "sanitized.hpp"
 #include "tls_fixture.hpp"
 
@@ -7,7 +8,6 @@
 #include <string>
 
 #include <openssl/crypto.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 // A program that ends OpenSSL, as exit() may, while clients live.
@@ -23,16 +23,11 @@ protected:
         }
     }
 
-    /// The exit status of a child process: 0 if `body` returned true.
-    [[nodiscard]] static int in_a_child(const std::function<bool()>& body) {
-        const pid_t child = ::fork();
-        if (child == 0) {
+    [[nodiscard]] static bool holds_in_a_child(const std::function<bool()>& claim) {
+        return holds_in_a_forked_child([&] {
             ::alarm(600);
-            ::_exit(body() ? 0 : 1);
-        }
-        int status = -1;
-        EXPECT_EQ(::waitpid(child, &status, 0), child);
-        return status;
+            return claim();
+        });
     }
 
     [[nodiscard]] static bool is_named_in(const std::string& text) {
@@ -53,16 +48,16 @@ TEST_F(TlsEnd, AConnectionFailsWithAReason) {
     begin_front();
     auto how = trusting();
     how.session_timeout = std::chrono::seconds(2);
-    EXPECT_EQ(0, in_a_child([&] {
-                  client c = client::connect(front_->address(), how);
-                  if (!connects(c)) {
-                      return false;
-                  }
-                  OPENSSL_cleanup();
-                  const bool told = eventually([&] { return is_named_in(c.last_error()); });
-                  c.close();
-                  return told && is_refused(front_->address(), how);
-              }));
+    EXPECT_TRUE(holds_in_a_child([&] {
+        client c = client::connect(front_->address(), how);
+        if (!connects(c)) {
+            return false;
+        }
+        OPENSSL_cleanup();
+        const bool told = eventually([&] { return is_named_in(c.last_error()); });
+        c.close();
+        return told && is_refused(front_->address(), how);
+    }));
 }
 
 TEST_F(TlsEnd, AClientOfAChildDoesNotWaitForThreadsOfTheParent) {
@@ -71,10 +66,10 @@ TEST_F(TlsEnd, AClientOfAChildDoesNotWaitForThreadsOfTheParent) {
     ASSERT_TRUE(connects(c));
     // The parent's threads may be inside OpenSSL when it forks.
     for (int i = 0; i < 20; ++i) {
-        EXPECT_EQ(0, in_a_child([] {
-                      OPENSSL_cleanup();
-                      return true;
-                  }));
+        EXPECT_TRUE(holds_in_a_child([] {
+            OPENSSL_cleanup();
+            return true;
+        }));
         EXPECT_TRUE(connects(front_->address(), trusting()));
     }
 }
