@@ -29,12 +29,16 @@ std::string joined(const std::vector<std::string>& words) {
     return all.empty() ? "nothing" : all;
 }
 
-acl access_of(const std::string& letters) {
-    auto bits = permission{0};
-    bits = letters.find('r') == std::string::npos ? bits : bits | permission::read;
-    bits = letters.find('w') == std::string::npos ? bits : bits | permission::write;
-    bits = letters.find('c') == std::string::npos ? bits : bits | permission::create;
-    return {{"world", "anyone", bits}};
+acl access_of(const std::string& name) {
+    const auto world = [](permission p) { return acl{{"world", "anyone", p}}; };
+    static const std::map<std::string, acl> accesses{
+        {"", open_unsafe_acl()},
+        {"creator", creator_only_acl()},
+        {"r", world(permission::read)},
+        {"w", world(permission::write)},
+        {"c", world(permission::create)},
+        {"rc", world(permission::read | permission::create)}};
+    return accesses.at(name);
 }
 
 /// Plays the steps of a scenario in a directory.
@@ -82,12 +86,7 @@ private:
                        : verb == "exists"       ? request::exists(path)
                                                 : request::get(path);
         if (const auto mode = modes.find(verb); mode != modes.end()) {
-            what = request::create(path,
-                                   m[4],
-                                   mode->second,
-                                   m[9] == "creator" ? creator_only_acl()
-                                   : m[9].matched    ? access_of(m[9])
-                                                     : open_unsafe_acl());
+            what = request::create(path, m[4], mode->second, access_of(m[9]));
         }
         return {verb, m[9], std::move(what)};
     }

@@ -168,8 +168,8 @@ inline std::ostream& operator<<(std::ostream& out, const contract_parameter& p) 
 ///     break           the connection, and waits for the next one
 ///
 /// Requests with " & " between them are a transaction. "bob:" before a step: by another session,
-/// with the identity bob; it sees what was answered before. ACCESS is "creator", or letters of
-/// "rwc", for everybody. Without " -> " a step has to succeed.
+/// with the identity bob; it sees what was answered before. ACCESS is "creator", or "r",
+/// "w", "c" or "rc" for everybody. Without " -> " a step has to succeed.
 struct contract_scenario {
     const char* claim;
     std::string steps;

@@ -2,6 +2,7 @@
 
 #include "raw_session.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <ostream>
@@ -16,6 +17,17 @@
 // the statement says so.
 
 namespace latchkey::test {
+
+/// Codes of answers.
+constexpr std::int32_t marshalling_error = -5;
+constexpr std::int32_t unimplemented = -6;
+constexpr std::int32_t bad_arguments = -8;
+constexpr std::int32_t no_node = -101;
+constexpr std::int32_t no_auth = -102;
+constexpr std::int32_t invalid_acl = -114;
+constexpr std::int32_t auth_failed = -115;
+constexpr std::int32_t no_watcher = -121;
+constexpr std::int32_t reconfig_disabled = -123;
 
 /// Servers that the contract is held against.
 class wire_servers {
@@ -71,7 +83,7 @@ protected:
         EXPECT_EQ(main_.set(at("mark"), "x").code, 0);
         std::vector<std::string> all = watcher.take_events();
         while (all.empty() || all.back() != "changed " + at("mark")) {
-            if (watcher.read(opcode::exists, "/none").code != -101) {
+            if (watcher.read(opcode::exists, "/none").code != no_node) {
                 ADD_FAILURE() << "no event of the mark";
                 return all;
             }

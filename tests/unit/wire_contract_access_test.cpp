@@ -15,11 +15,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-constexpr std::int32_t no_node = -101;
-constexpr std::int32_t no_auth = -102;
-constexpr std::int32_t invalid_acl = -114;
-constexpr std::int32_t auth_failed = -115;
-
 acl all_but_read() {
     return {{"world", "anyone", static_cast<permission>(30)}};
 }

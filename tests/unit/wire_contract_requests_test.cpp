@@ -13,15 +13,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-constexpr std::int32_t marshalling_error = -5;
-constexpr std::int32_t unimplemented = -6;
-constexpr std::int32_t bad_arguments = -8;
-constexpr std::int32_t no_node = -101;
-constexpr std::int32_t no_auth = -102;
-constexpr std::int32_t invalid_acl = -114;
-constexpr std::int32_t no_watcher = -121;
-constexpr std::int32_t reconfig_disabled = -123;
-
 std::vector<std::string> texts_in(const raw_answer& a) {
     EXPECT_EQ(a.code, 0);
     return jute_reader(a.body).texts();
@@ -93,32 +84,19 @@ std::vector<std::string> parts_in(const raw_answer& a) {
             EXPECT_TRUE(in.good() && in.left() == 0 && what == -1 && code == -1);
             return all;
         }
+        const auto type = static_cast<opcode>(what);
         all.push_back(std::to_string(what));
-        switch (static_cast<opcode>(what)) {
-            case opcode::get_data:
-                all.back() += ' ' + std::string(in.text());
-                in.bytes(stat_size);
-                break;
-            case opcode::get_children:
-                all.back() += ' ' + std::to_string(in.texts().size());
-                break;
-            case opcode::create:
-                all.back() += ' ' + std::string(in.text());
-                break;
-            case opcode::create2:
-                all.back() += ' ' + std::string(in.text());
-                EXPECT_EQ(in.long_number(), a.zxid) << "the Stat begins with the czxid";
-                in.bytes(stat_size - 8);
-                break;
-            case opcode::set_data:
-                in.bytes(stat_size);
-                break;
-            case opcode::error:
-                all.back() += ' ' + std::to_string(in.number());
-                EXPECT_EQ(all.back(), "-1 " + std::to_string(code));
-                break;
-            default:
-                break;
+        if (type == opcode::get_data || type == opcode::create || type == opcode::create2) {
+            all.back() += ' ' + std::string(in.text());
+        } else if (type == opcode::get_children) {
+            all.back() += ' ' + std::to_string(in.texts().size());
+        } else if (type == opcode::error) {
+            all.back() += ' ' + std::to_string(in.number());
+            EXPECT_EQ(all.back(), "-1 " + std::to_string(code));
+        }
+        if (type == opcode::get_data || type == opcode::create2 || type == opcode::set_data) {
+            const std::int64_t czxid = jute_reader(in.bytes(stat_size)).long_number();
+            EXPECT_TRUE(type != opcode::create2 || czxid == a.zxid) << "the Stat of a create";
         }
     }
 }
