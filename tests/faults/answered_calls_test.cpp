@@ -52,12 +52,12 @@ protected:
         client c = in.connect({.session_timeout = 12s});
         EXPECT_TRUE(in.run_until([&] { return c.session_id() != 0; }, 10s));
         const auto made = recipe.make(in, c);
-        made->prepare();
+        made.prepare();
         in.run_for(100ms);
         constexpr int many = 1'000'000;
         in.refuse_next(kind.first, code, c.session_id(), many);
         const auto result = std::make_shared<answered>();
-        made->begin(limit, {}, outcome::into(result, in));
+        made.begin(limit, {}, outcome::into(result, in));
         // A transaction goes on for as long as servers answer.
         EXPECT_TRUE(in.run_until([&] { return result->done; }, 60s) ||
                     recipe.name == "transact_once")
@@ -217,7 +217,7 @@ TEST_P(LocalSession, IsTheErrorOfEachRecipeAtOnce) {
     }
     const auto o = std::make_shared<outcome>();
     const auto begun = ensemble_.now();
-    made->begin(60s, {}, outcome::into(o, ensemble_));
+    made.begin(60s, {}, outcome::into(o, ensemble_));
     ASSERT_TRUE(ensemble_.run_until([&] { return o->done; }, 100s));
     EXPECT_EQ(o->ec, errc::unsupported) << o->ec.message();
     EXPECT_LE(o->at - begun, 1s);

@@ -1,32 +1,27 @@
 #include <latchkey/barrier.hpp>
-#include <latchkey/curator_semaphore.hpp>
 #include <latchkey/double_barrier.hpp>
 #include <latchkey/ensemble.hpp>
 #include <latchkey/group.hpp>
 #include <latchkey/leader_latch.hpp>
 #include <latchkey/leader_observer.hpp>
 #include <latchkey/leader_selector.hpp>
-#include <latchkey/multi_mutex.hpp>
 #include <latchkey/mutex.hpp>
-#include <latchkey/semaphore.hpp>
 #include <latchkey/shared_mutex.hpp>
 
 #include "client/client_core.hpp"
 #include "eventually.hpp"
 #include "listening_observer.hpp"
-#include "refused_use.hpp"
+#include "recipe_forms.hpp"
 
-#include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -96,8 +91,8 @@ struct stage {
 
     /// Keeps it as long as the objects.
     template <class T>
-    void keep(T value) {
-        objects.push_back(std::make_shared<T>(std::move(value)));
+    T& keep(T value) {
+        return make<T>(std::move(value));
     }
 };
 
@@ -111,54 +106,35 @@ std::ostream& operator<<(std::ostream& out, const form& f) {
     return out << f.name;
 }
 
-template <class Lock>
-void begin_lock(stage& s, const witness& w) {
-    if (s.waits) {
-        s.keep(s.make<Lock>(s.other, "/lock").acquire());
-    }
-    s.make<Lock>(s.c, "/lock")
-        .async_acquire({.stop = s.stop, .reserved = [w](const queue_position&) {}},
-                       [w](std::error_code, const hold&) {});
+/// What `theirs` has acquired is in the way of `ours`.
+form acquire(const char* name, const make_lock& ours, const make_lock& theirs) {
+    return {name, [ours, theirs](stage& s, const witness& w) {
+                if (s.waits) {
+                    std::promise<hold> granted;
+                    s.keep(theirs(s.other))(for_ever, {}, [&](std::error_code, hold h) {
+                        granted.set_value(std::move(h));
+                    });
+                    s.keep(granted.get_future().get());
+                }
+                s.keep(ours(s.c))(for_ever,
+                                  {.stop = s.stop, .reserved = [w](const queue_position&) {}},
+                                  [w](std::error_code, const hold&) {});
+            }};
 }
 
-template <class Permits>
-void begin_permit(stage& s, const witness& w) {
-    if (s.waits) {
-        s.keep(s.make<Permits>(s.other, "/permits", 1U).acquire());
-    }
-    s.make<Permits>(s.c, "/permits", 1U)
-        .async_acquire(1U,
-                       for_ever,
-                       {.stop = s.stop, .reserved = [w](const queue_position&) {}},
-                       [w](std::error_code, const hold&) {});
+form acquire(const char* name, const make_lock& of) {
+    return acquire(name, of, of);
 }
 
 const std::vector<form>& forms() {
     static const std::vector<form> all{
-        {"Mutex", &begin_lock<mutex>},
-        {"Semaphore", &begin_permit<semaphore>},
-        {"CuratorSemaphore", &begin_permit<curator_semaphore>},
-        {"MultiMutex",
-         [](stage& s, const witness& w) {
-             const std::vector<std::string> paths{"/a", "/b"};
-             if (s.waits) {
-                 s.keep(s.make<multi_mutex>(s.other, paths).acquire());
-             }
-             s.make<multi_mutex>(s.c, paths)
-                 .async_acquire({.stop = s.stop, .reserved = [w](const queue_position&) {}},
-                                [w](std::error_code, const hold&) {});
-         }},
-        {"SharedMutex",
-         [](stage& s, const witness& w) {
-             if (s.waits) {
-                 s.keep(s.make<shared_mutex>(s.other, "/rw").acquire(lock_mode::shared));
-             }
-             s.make<shared_mutex>(s.c, "/rw")
-                 .async_acquire(lock_mode::exclusive,
-                                for_ever,
-                                {.stop = s.stop, .reserved = [w](const queue_position&) {}},
-                                [w](std::error_code, const hold&) {});
-         }},
+        acquire("Mutex", mutex_of),
+        acquire("Semaphore", permits_of<semaphore>),
+        acquire("CuratorSemaphore", permits_of<curator_semaphore>),
+        acquire("MultiMutex", multi_mutex_of),
+        acquire("SharedMutex",
+                shared_mutex_as(lock_mode::exclusive),
+                shared_mutex_as(lock_mode::shared)),
         {"Conversion",
          [](stage& s, const witness& w) {
              if (s.waits) {
@@ -263,26 +239,17 @@ const std::vector<form>& forms() {
     return all;
 }
 
-enum class ending : std::uint8_t { completed, refused, stopped, closed, connection_lost };
+using ending = std::string;
 
 class CapturesOf : public ::testing::TestWithParam<std::tuple<form, ending>> {};
 
-std::string name_of_form_and_ending(const ::testing::TestParamInfo<std::tuple<form, ending>>& p) {
-    constexpr std::array<const char*, 5> names{
-        "Completed", "Refused", "Stopped", "Closed", "ConnectionLost"};
-    const auto& [f, e] = p.param;
-    return std::string(f.name) + names.at(static_cast<std::size_t>(e));
-}
-
-INSTANTIATE_TEST_SUITE_P(A,
-                         CapturesOf,
-                         ::testing::Combine(::testing::ValuesIn(forms()),
-                                            ::testing::Values(ending::completed,
-                                                              ending::refused,
-                                                              ending::stopped,
-                                                              ending::closed,
-                                                              ending::connection_lost)),
-                         &name_of_form_and_ending);
+INSTANTIATE_TEST_SUITE_P(
+    A,
+    CapturesOf,
+    ::testing::Combine(
+        ::testing::ValuesIn(forms()),
+        ::testing::Values("Completed", "Refused", "Stopped", "Closed", "ConnectionLost")),
+    [](const auto& p) { return std::get<form>(p.param).name + std::get<ending>(p.param); });
 
 // A destructor of the user's that blocks would stop every client of the process.
 TEST_P(CapturesOf, AreNeverDestroyedOnTheLoop) {
@@ -297,19 +264,19 @@ TEST_P(CapturesOf, AreNeverDestroyedOnTheLoop) {
         std::stop_source stop;
         stage s{.c = c,
                 .other = other,
-                .waits = e != ending::completed && e != ending::refused,
+                .waits = e != "Completed" && e != "Refused",
                 .stop = stop.get_token(),
                 .objects = {}};
         const witness w(all);
         f.begin(s, w);
-        if (e == ending::refused) {
+        if (e == "Refused") {
             servers.refuse_next(ensemble::request_kind::any, -102, c.session_id(), 3);
-        } else if (e == ending::connection_lost) {
+        } else if (e == "ConnectionLost") {
             servers.cut(c.session_id());
         }
-        if (e == ending::stopped || e == ending::connection_lost) {
+        if (e == "Stopped" || e == "ConnectionLost") {
             stop.request_stop();
-        } else if (e == ending::closed) {
+        } else if (e == "Closed") {
             c.close();
         } else {
             // If it is not completed by then, it is closed: that is right, too.

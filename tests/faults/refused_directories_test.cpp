@@ -70,13 +70,13 @@ protected:
 
     std::optional<client> owner_;
     std::optional<client> c_;
-    std::unique_ptr<timed_call> call_;
+    timed_call call_;
 };
 
 TEST_P(RefusedDirectories, EndTheCallAtOnce) {
     const auto o = std::make_shared<outcome>();
     const auto begun = ensemble_.now();
-    call_->begin(60s, {}, outcome::into(o, ensemble_));
+    call_.begin(60s, {}, outcome::into(o, ensemble_));
     ASSERT_TRUE(ensemble_.run_until([&] { return o->done; }, 100s));
     EXPECT_FALSE(o->passed);
     EXPECT_EQ(o->ec, std::get<obstacle>(GetParam()).why) << o->ec.message();

@@ -16,15 +16,6 @@ using namespace std::chrono_literals;
 
 constexpr const char* path = "/lead";
 
-leader_options candidate(const std::string& id, std::optional<int> priority) {
-    leader_options o{.id = id, .data = "data of " + id};
-    if (priority) {
-        o.preference = leader_preference{
-            .priority = *priority, .hysteresis = 1s, .cool_down = 1s, .drain = 1s};
-    }
-    return o;
-}
-
 class candidate_use final : public refused_use {
 public:
     enum class what {
@@ -41,10 +32,10 @@ public:
     };
 
     candidate_use(const refused_stage& on, what w)
-        : on_(on),
+        : refused_use(on),
           w_(w),
-          mine_(on.mine, path, candidate("mine", own_priority(w))),
-          other_(on.other, path, candidate("other", other_priority(w))) {
+          mine_(on.mine, path, candidate("mine", w, w == what::is_preferred)),
+          other_(on.other, path, candidate("other", w, w == what::prefers)) {
         if (w == what::waits || w == what::is_next) {
             lead(other_);
             mine_.start();
@@ -100,16 +91,14 @@ public:
     }
 
 private:
-    static std::optional<int> own_priority(what w) {
-        return w == what::is_preferred                       ? std::optional(2)
-               : w == what::prefers || w == what::hands_over ? std::optional(1)
-                                                             : std::nullopt;
-    }
-
-    static std::optional<int> other_priority(what w) {
-        return w == what::prefers                                 ? std::optional(2)
-               : w == what::is_preferred || w == what::hands_over ? std::optional(1)
-                                                                  : std::nullopt;
+    /// Only those that hand over have preferences.
+    static leader_options candidate(const std::string& id, what w, bool better) {
+        leader_options o{.id = id, .data = "data of " + id};
+        if (w == what::is_preferred || w == what::prefers || w == what::hands_over) {
+            o.preference = leader_preference{
+                .priority = better ? 2 : 1, .hysteresis = 1s, .cool_down = 1s, .drain = 1s};
+        }
+        return o;
     }
 
     void lead(leader_latch& l) {
@@ -122,7 +111,6 @@ private:
         return on_.in.run_until([&l] { return l.is_leader(); }, 120s);
     }
 
-    const refused_stage on_;
     const what w_;
     leader_latch mine_;
     leader_latch other_;
@@ -132,7 +120,7 @@ class onlooker final : public refused_use {
 public:
     enum class what { comes, waits, sees_a_leader_go };
 
-    onlooker(const refused_stage& on, what w) : on_(on), w_(w) {
+    onlooker(const refused_stage& on, what w) : refused_use(on), w_(w) {
         on.in.create(path);
         if (w != what::waits) {
             leader_ = join(1);
@@ -160,7 +148,7 @@ public:
 
     bool goes_on() override {
         const auto sees = [this](const std::string& who) {
-            return on_.in.run_until([&] { return seen_ && seen_->path == who; }, 60s);
+            return on_.comes([&] { return seen_ && seen_->path == who; });
         };
         if (!sees(leader_)) {
             return false;
@@ -183,7 +171,6 @@ private:
             on_.mine, path, [this](const std::optional<leader_info>& now) { seen_ = now; });
     }
 
-    const refused_stage on_;
     const what w_;
     std::string leader_;
     std::optional<leader_info> seen_;
@@ -195,30 +182,19 @@ private:
 std::vector<refused_use_kind> uses_of_elections() {
     using part = candidate_use::what;
     using look = onlooker::what;
-    std::vector<refused_use_kind> all;
-    const auto takes_part = [&all](const char* name, part w) {
-        all.push_back({name, [w](const refused_stage& on) {
-                           return std::make_unique<candidate_use>(on, w);
-                       }});
-    };
-    const auto looks_on = [&all](const char* name, look w) {
-        all.push_back(
-            {name, [w](const refused_stage& on) { return std::make_unique<onlooker>(on, w); }});
-    };
-    takes_part("Candidate", part::comes);
-    takes_part("CandidateWaiting", part::waits);
-    takes_part("CandidateNextInLine", part::is_next);
-    takes_part("Leader", part::leads);
-    takes_part("LeaderThatLosesItsZnode", part::loses);
-    takes_part("LeaderThatProclaims", part::proclaims);
-    takes_part("LeaderThatResigns", part::resigns);
-    takes_part("CandidateThatIsPreferred", part::is_preferred);
-    takes_part("LeaderThatPrefersAnother", part::prefers);
-    takes_part("LeaderThatHandsOver", part::hands_over);
-    looks_on("Observer", look::comes);
-    looks_on("ObserverOfNobody", look::waits);
-    looks_on("ObserverOfALeaderThatGoes", look::sees_a_leader_go);
-    return all;
+    return {refused<candidate_use>("Candidate", part::comes),
+            refused<candidate_use>("CandidateWaiting", part::waits),
+            refused<candidate_use>("CandidateNextInLine", part::is_next),
+            refused<candidate_use>("Leader", part::leads),
+            refused<candidate_use>("LeaderThatLosesItsZnode", part::loses),
+            refused<candidate_use>("LeaderThatProclaims", part::proclaims),
+            refused<candidate_use>("LeaderThatResigns", part::resigns),
+            refused<candidate_use>("CandidateThatIsPreferred", part::is_preferred),
+            refused<candidate_use>("LeaderThatPrefersAnother", part::prefers),
+            refused<candidate_use>("LeaderThatHandsOver", part::hands_over),
+            refused<onlooker>("Observer", look::comes),
+            refused<onlooker>("ObserverOfNobody", look::waits),
+            refused<onlooker>("ObserverOfALeaderThatGoes", look::sees_a_leader_go)};
 }
 
 }  // namespace latchkey::test

@@ -3,6 +3,8 @@
 #include <latchkey/client.hpp>
 #include <latchkey/ensemble.hpp>
 
+#include "recipe_forms.hpp"
+
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -26,42 +28,39 @@ inline void start_all(testing::ensemble& in) {
     }
 }
 
-/// One timed call of one recipe, on a stepped ensemble, and another client that makes it wait.
-class timed_call {
-public:
+/// One timed call of one recipe, on a stepped ensemble.
+struct timed_call {
     using handler = std::function<void(std::error_code, bool)>;
 
-    timed_call(testing::ensemble& in, client& mine) : in_(in), mine_(mine) {}
-
-    timed_call(const timed_call&) = delete;
-    timed_call& operator=(const timed_call&) = delete;
-    virtual ~timed_call() = default;
-
+    std::function<void(std::chrono::nanoseconds limit, std::stop_token stop, handler h)> begin;
     /// What has to be so before the call can begin.
-    virtual void prepare() {}
-
+    std::function<void()> prepare = [] {};
     /// From now on the call has to wait for another client.
-    virtual void occupy() {}
+    std::function<void()> occupy = [] {};
+};
 
-    virtual void begin(std::chrono::nanoseconds limit, std::stop_token stop, handler h) = 0;
-
-protected:
-    testing::ensemble& in_;
-    client& mine_;
+/// Where a call is made.
+struct timed_stage {
+    testing::ensemble& in;
+    client& mine;
+    std::unique_ptr<client> another = nullptr;
 
     /// Another client, connected.
     [[nodiscard]] client& other();
 
     /// Runs the ensemble until `done`.
-    void await(const std::function<bool()>& done);
+    void await(const std::function<bool()>& done) const;
 
-private:
-    std::unique_ptr<client> other_;
+    /// A lock that this client has acquired.
+    [[nodiscard]] std::shared_ptr<hold> held(const make_lock& of, client& by) const;
 };
 
 struct timed_recipe {
     std::string name;
-    std::function<std::unique_ptr<timed_call>(testing::ensemble&, client&)> make;
+    /// The stage outlives the call.
+    std::function<timed_call(timed_stage&)> of;
+
+    [[nodiscard]] timed_call make(testing::ensemble& in, client& mine) const;
 };
 
 inline void PrintTo(const timed_recipe& r, std::ostream* out) {

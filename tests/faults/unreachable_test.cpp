@@ -20,19 +20,27 @@ protected:
     std::shared_ptr<outcome> begin(nanoseconds within, std::stop_token stop = {}) {
         auto o = std::make_shared<outcome>();
         begun_ = ensemble_.now();
-        call_->begin(within, std::move(stop), outcome::into(o, ensemble_));
+        call_.begin(within, std::move(stop), outcome::into(o, ensemble_));
         return o;
     }
 
-    void expect_ended(const std::shared_ptr<outcome>& o, nanoseconds after) {
+    /// An empty result, or an error.
+    void expect_end(const std::shared_ptr<outcome>& o, const std::error_code& ec = {}) {
         ASSERT_TRUE(ensemble_.run_until([&] { return o->done; }, 60s));
+        EXPECT_FALSE(o->passed);
+        EXPECT_EQ(o->ec, ec) << o->ec.message();
+    }
+
+    void expect_end_after(nanoseconds after,
+                          const std::shared_ptr<outcome>& o,
+                          const std::error_code& ec = {}) {
+        expect_end(o, ec);
         EXPECT_GE(o->at - begun_, after);
         EXPECT_LE(o->at - begun_, after + farewell);
-        EXPECT_FALSE(o->passed);
     }
 
     client c_ = ensemble_.connect({.session_timeout = session_timeout});
-    std::unique_ptr<timed_call> call_ = GetParam().make(ensemble_, c_);
+    timed_call call_ = GetParam().make(ensemble_, c_);
     ensemble::duration begun_{};
 };
 
@@ -49,16 +57,12 @@ INSTANTIATE_TEST_SUITE_P(Recipes,
 
 TEST_P(TimedFromTheStart, AreUnreachableAtTheirLimitWithoutAServer) {
     stop_all(ensemble_);
-    const auto o = begin(time_limit);
-    expect_ended(o, time_limit);
-    EXPECT_EQ(o->ec, errc::unreachable) << o->ec.message();
+    expect_end_after(time_limit, begin(time_limit), errc::unreachable);
 }
 
 TEST_P(TimedFromTheStart, AreUnreachableWithinASessionTimeoutIfTheyOnlyTry) {
     stop_all(ensemble_);
-    const auto o = begin(0s);
-    expect_ended(o, session_timeout);
-    EXPECT_EQ(o->ec, errc::unreachable) << o->ec.message();
+    expect_end_after(session_timeout, begin(0s), errc::unreachable);
 }
 
 TEST_P(TimedFromTheStart, AreEmptyWhenTheyAreCanceledWithoutAServer) {
@@ -70,8 +74,7 @@ TEST_P(TimedFromTheStart, AreEmptyWhenTheyAreCanceledWithoutAServer) {
         ensemble_.run_for(2s);
         ASSERT_FALSE(o->done);
         stop.request_stop();
-        expect_ended(o, 2s);
-        EXPECT_FALSE(o->ec) << o->ec.message();
+        expect_end_after(2s, o);
     }
 }
 
@@ -81,7 +84,7 @@ class TimedOfAllRecipes : public TimedCalls {
 protected:
     TimedOfAllRecipes() {
         EXPECT_TRUE(ensemble_.run_until([&] { return c_.session_id() != 0; }, 10s));
-        call_->prepare();
+        call_.prepare();
         ensemble_.run_for(100ms);
     }
 };
@@ -97,13 +100,11 @@ INSTANTIATE_TEST_SUITE_P(OnceInside,
 
 TEST_P(TimedOfAllRecipes, AreUnreachableIfTheServersHaveStopped) {
     stop_all(ensemble_);
-    const auto o = begin(time_limit);
-    expect_ended(o, time_limit);
-    EXPECT_EQ(o->ec, errc::unreachable) << o->ec.message();
+    expect_end_after(time_limit, begin(time_limit), errc::unreachable);
 }
 
 TEST_P(TimedOfAllRecipes, AreUnreachableIfTheServersStopBeforeTheyAnswer) {
-    call_->occupy();
+    call_.occupy();
     const auto o = begin(time_limit);
     ensemble_.run_for(one_way / 2);
     stop_all(ensemble_);
@@ -113,21 +114,16 @@ TEST_P(TimedOfAllRecipes, AreUnreachableIfTheServersStopBeforeTheyAnswer) {
 }
 
 TEST_P(TimedOfAllRecipes, AreEmptyBehindAnotherClient) {
-    call_->occupy();
-    const auto o = begin(time_limit);
-    ASSERT_TRUE(ensemble_.run_until([&] { return o->done; }, 60s));
-    EXPECT_FALSE(o->passed);
-    EXPECT_FALSE(o->ec) << o->ec.message();
+    call_.occupy();
+    expect_end(begin(time_limit));
 }
 
 TEST_P(TimedOfAllRecipes, AreEmptyIfTheServersStopOnceTheyHaveAnswered) {
-    call_->occupy();
+    call_.occupy();
     const auto o = begin(time_limit);
     ensemble_.run_for(1s);
     stop_all(ensemble_);
-    ASSERT_TRUE(ensemble_.run_until([&] { return o->done; }, 60s));
-    EXPECT_FALSE(o->passed);
-    EXPECT_FALSE(o->ec) << o->ec.message();
+    expect_end(o);
 }
 
 TEST_P(TimedOfAllRecipes, AreEmptyWhenTheyAreCanceledAfterTheServersHaveStopped) {
@@ -137,8 +133,7 @@ TEST_P(TimedOfAllRecipes, AreEmptyWhenTheyAreCanceledAfterTheServersHaveStopped)
     ensemble_.run_for(1s);
     ASSERT_FALSE(o->done);
     stop.request_stop();
-    expect_ended(o, 1s);
-    EXPECT_FALSE(o->ec) << o->ec.message();
+    expect_end_after(1s, o);
 }
 
 // ---- callers of one object ----
