@@ -1,18 +1,16 @@
-// What a participant of a double barrier says twice, because it may not have been heard.
-#include <latchkey/double_barrier.hpp>
-
-#include "barrier_calls.hpp"
+// What a participant of a double barrier says twice, because it may not have been heard, and what
+// it hears late.
 #include "every_step.hpp"
+#include "meeting_fixture.hpp"
 #include "result_codes.hpp"
-#include "stepped_outcome.hpp"
-#include "stepped_test.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 namespace latchkey::test {
 namespace {
@@ -20,136 +18,87 @@ namespace {
 using when = ensemble::when;
 using op = ensemble::request_kind;
 
-class MeetingRepeated : public SteppedTest {
+class MeetingRepeated : public MeetingTest {
 protected:
-    bool comes_true(const std::function<bool()>& what) { return ensemble_.run_until(what, 60s); }
+    /// The first one is counted on by a round, and its znode is then deleted by somebody before its
+    /// second create, which is none of the round's.
+    struct meeting {
+        MeetingRepeated& at;
+        std::string path;
+        double_barrier one{at.a_, path, 2};
+        double_barrier two{at.b_, path, 2};
+        pending first = std::make_shared<outcome>();
+        std::stop_source stop = {};
+        std::string own = {};
+    };
 
-    client a_ = connected();
-    client b_ = connected();
-    double_barrier one_{a_, "/b", 2};
-    double_barrier two_{b_, "/b", 2};
+    std::shared_ptr<meeting> counted_on_and_deleted(const std::string& path) {
+        auto m = std::make_shared<meeting>(*this, path);
+        ensemble_.create(path);
+        ensemble_.fail_next(op::create, when::after, a_.session_id(), 3);
+        m->one.async_enter(for_ever, m->stop.get_token(), outcome::into(m->first, ensemble_));
+        EXPECT_TRUE(comes_true([&] { return !ensemble_.children(path).empty(); }));
+        m->own = path + "/" + ensemble_.children(path).front();
+        ensemble_.suspend(a_.session_id());
+        finish(enter(m->two));
+        ensemble_.remove(m->own);
+        ensemble_.resume(a_.session_id());
+        return m;
+    }
 };
 
 /// The own tries of a leave() do not rob it: one that waits for its time is not sent beside the one
 /// that a new connection brought.
 TEST_F(MeetingRepeated, LeaveIsOneAtATime) {
+    double_barrier one(a_, "/b", 2);
+    double_barrier two(b_, "/b", 2);
     at_every_step(
         {.of = ensemble_, .stretch = 16ms, .at_least = one_way / 4},
         [&] {
-            const auto first = enter(one_, ensemble_);
-            const auto second = enter(two_, ensemble_);
-            EXPECT_TRUE(comes_true([&] { return first->done && second->done; }));
+            finish_both(enter(one), enter(two));
             ensemble_.refuse_next(op::multi, throttled, a_.session_id());
-            return std::pair(leave(one_, ensemble_), leave(two_, ensemble_));
+            return std::pair(leave(one), leave(two));
         },
         [&](const auto&) { ensemble_.cut(a_.session_id()); },
-        [&](const auto& both) {
-            const auto& [out, last] = both;
-            ASSERT_TRUE(comes_true([&, o = out, l = last] { return o->done && l->done; }));
-            EXPECT_TRUE(out->passed) << out->ec.message();
-            EXPECT_TRUE(last->passed) << last->ec.message();
-        });
+        [&](const auto& both) { finish_both(both.first, both.second); });
 }
 
-/// Its first znode is there when the round begins, and is deleted by somebody before its second
-/// create: that one is none of the round's.
 TEST_F(MeetingRepeated, CreateIsNotTakenForTheOneThatARoundCountedOn) {
-    ensemble_.create("/b");
-    ensemble_.fail_next(op::create, when::after, a_.session_id(), 3);
-    const auto first = enter(one_, ensemble_);
-    ASSERT_TRUE(comes_true([&] { return !ensemble_.children("/b").empty(); }));
-    const std::string own = "/b/" + ensemble_.children("/b").front();
-    ensemble_.suspend(a_.session_id());
-    const auto second = enter(two_, ensemble_);
-    ASSERT_TRUE(comes_true([&] { return second->done; }));
-    EXPECT_TRUE(second->passed);
-    ensemble_.remove(own);
-    ensemble_.resume(a_.session_id());
+    const auto m = counted_on_and_deleted("/b");
     ensemble_.run_for(5s);
-    EXPECT_FALSE(first->done) << "it has no part in that round";
-    const auto out = leave(two_, ensemble_);
-    ASSERT_TRUE(comes_true([&] { return out->done; }));
-    EXPECT_EQ(out->ec, errc::participant_lost);
-    const auto again = enter(two_, ensemble_);
-    ASSERT_TRUE(comes_true([&] { return first->done && again->done; }));
-    EXPECT_TRUE(first->passed && again->passed);
-    EXPECT_FALSE(ensemble_.exists(own)) << "names are not used again";
+    EXPECT_FALSE(m->first->done) << "it has no part in that round";
+    finish(leave(m->two), errc::participant_lost);
+    finish_both(enter(m->two), m->first);
+    EXPECT_FALSE(ensemble_.exists(m->own)) << "names are not used again";
 }
 
-/// The same of one that gives up meanwhile.
-TEST_F(MeetingRepeated, CreateIsGivenUpThoughARoundCountedOnTheFirst) {
-    ensemble_.create("/b");
-    ensemble_.fail_next(op::create, when::after, a_.session_id(), 3);
-    const auto first = std::make_shared<outcome>();
-    std::stop_source stop;
-    one_.async_enter(
-        std::chrono::nanoseconds::max(), stop.get_token(), outcome::into(first, ensemble_));
-    ASSERT_TRUE(comes_true([&] { return !ensemble_.children("/b").empty(); }));
-    const std::string own = "/b/" + ensemble_.children("/b").front();
-    ensemble_.suspend(a_.session_id());
-    const auto second = enter(two_, ensemble_);
-    ASSERT_TRUE(comes_true([&] { return second->done; }));
-    ensemble_.remove(own);
-    ensemble_.resume(a_.session_id());
-    ASSERT_TRUE(comes_true([&] { return ensemble_.exists(own); }));
-    stop.request_stop();
-    ASSERT_TRUE(comes_true([&] { return first->done; }));
-    EXPECT_FALSE(first->passed);
-    EXPECT_FALSE(first->ec) << first->ec.message();
-    const auto out = leave(two_, ensemble_);
-    ASSERT_TRUE(comes_true([&] { return out->done; }));
-    EXPECT_EQ(out->ec, errc::participant_lost);
-}
-
-/// ... at any moment since that create.
+/// ... of one that gives up at any moment since that create.
 TEST_F(MeetingRepeated, CreateIsGivenUpForGoodThoughARoundCountedOnTheFirst) {
-    struct meeting {
-        std::string path;
-        std::shared_ptr<double_barrier> one;
-        std::shared_ptr<double_barrier> two;
-        std::shared_ptr<outcome> first = std::make_shared<outcome>();
-        std::stop_source stop = {};
-    };
-
     int rounds = 0;
     at_every_step(
         {.of = ensemble_, .stretch = 16ms, .at_least = one_way / 4},
         [&] {
-            const std::string path = "/b" + std::to_string(++rounds);
-            meeting m{path,
-                      std::make_shared<double_barrier>(a_, path, 2),
-                      std::make_shared<double_barrier>(b_, path, 2)};
-            ensemble_.create(path);
-            ensemble_.fail_next(op::create, when::after, a_.session_id(), 3);
-            m.one->async_enter(std::chrono::nanoseconds::max(),
-                               m.stop.get_token(),
-                               outcome::into(m.first, ensemble_));
-            EXPECT_TRUE(comes_true([&] { return !ensemble_.children(path).empty(); }));
-            const std::string own = path + "/" + ensemble_.children(path).front();
-            ensemble_.suspend(a_.session_id());
-            const auto second = enter(*m.two, ensemble_);
-            EXPECT_TRUE(comes_true([&] { return second->done; }));
-            ensemble_.remove(own);
-            ensemble_.resume(a_.session_id());
-            EXPECT_TRUE(comes_true([&] { return ensemble_.exists(own); }));
+            auto m = counted_on_and_deleted("/b" + std::to_string(++rounds));
+            EXPECT_TRUE(comes_true([&] { return ensemble_.exists(m->own); }));
             return m;
         },
-        [&](meeting& m) { m.stop.request_stop(); },
-        [&](meeting& m) {
-            ASSERT_TRUE(comes_true([&] { return m.first->done; }));
-            EXPECT_FALSE(m.first->passed);
-            EXPECT_FALSE(m.first->ec) << m.first->ec.message();
-            const auto out = leave(*m.two, ensemble_);
+        [&](const auto& m) { m->stop.request_stop(); },
+        [&](const auto& m) {
+            expect_given_up(m->first);
+            const auto out = leave(m->two);
             ASSERT_TRUE(comes_true([&] { return out->done; }));
+            if (rounds == 1) {
+                EXPECT_EQ(out->ec, errc::participant_lost);
+            }
             ensemble_.run_for(5s);
-            const auto left = ensemble_.children(m.path);
+            const auto left = ensemble_.children(m->path);
             EXPECT_TRUE(left.empty()) << left.front();
         });
     EXPECT_GT(rounds, 4);
 }
 
 /// Servers that hear of each other late.
-class MeetingBehind : public SteppedTest {
+class MeetingBehind : public MeetingTest {
 protected:
     static ensemble::options slow() {
         ensemble::options o = exact();
@@ -157,14 +106,12 @@ protected:
         return o;
     }
 
-    MeetingBehind() : SteppedTest(slow()) {
+    MeetingBehind() : MeetingTest(slow()) {
         ensemble_.move(a_.session_id(), leader_);
         ensemble_.move(b_.session_id(), leader_);
         ensemble_.run_for(5s);
     }
 
-    client a_ = connected();
-    client b_ = connected();
     const int leader_ = ensemble_.leader();
 };
 
@@ -174,15 +121,112 @@ TEST_F(MeetingBehind, ServerIsNotBelievedByWhoGivesUp) {
     double_barrier two(b_, "/b", 2);
     const auto first = std::make_shared<outcome>();
     std::stop_source stop;
-    one.async_enter(
-        std::chrono::nanoseconds::max(), stop.get_token(), outcome::into(first, ensemble_));
-    const auto second = enter(two, ensemble_);
+    one.async_enter(for_ever, stop.get_token(), outcome::into(first, ensemble_));
+    const auto second = enter(two);
     ensemble_.run_for(1500us);  // that has arrived, and nothing has come of it yet
     ensemble_.move(a_.session_id(), (leader_ + 1) % 3);
     stop.request_stop();
-    ASSERT_TRUE(ensemble_.run_until([&] { return first->done && second->done; }, 60s));
-    EXPECT_TRUE(second->passed);
-    EXPECT_TRUE(first->passed) << "the other one counts on it";
+    finish(second);
+    finish(first);  // the other one counts on it
+}
+
+// ---- how a round has ended ----
+
+/// Rounds of three, and one who hears nothing for a while when it has given its place up.
+class MeetingHeardLate : public SteppedTest {
+protected:
+    using calls = std::vector<std::shared_ptr<outcome>>;
+
+    MeetingHeardLate() {
+        for (int i = 0; i < 4; ++i) {
+            clients_.push_back(connected());
+            all_.push_back(std::make_unique<double_barrier>(clients_.back(), "/b", 3));
+        }
+    }
+
+    void expect_all(const calls& all, const std::error_code& expected) {
+        for (const auto& o : all) {
+            ASSERT_TRUE(ensemble_.run_until([&] { return o->done; }, 3s));
+            EXPECT_EQ(o->ec, expected);
+        }
+    }
+
+    void enter_all(const std::vector<std::size_t>& who) {
+        calls all;
+        for (const std::size_t i : who) {
+            all.push_back(enter(*all_[i], ensemble_));
+        }
+        expect_all(all, {});
+    }
+
+    void leave_all(const std::vector<std::size_t>& who, const std::error_code& expected = {}) {
+        calls all;
+        for (const std::size_t i : who) {
+            all.push_back(leave(*all_[i], ensemble_));
+        }
+        expect_all(all, expected);
+    }
+
+    /// The first one's place is gone; it does not hear of what follows.
+    void first_leaves() {
+        first_ = leave(*all_[0], ensemble_);
+        ensemble_.run_for(20ms);
+        EXPECT_FALSE(first_->done);
+        ensemble_.black_hole(clients_[0].session_id());
+    }
+
+    void lose(std::size_t i) {
+        ensemble_.expire(clients_[i].session_id());
+        ensemble_.run_for(20ms);
+        leave_all({i}, errc::session_lost);
+    }
+
+    void expect_that_the_first_has_left() {
+        EXPECT_FALSE(first_->done);
+        ensemble_.resume(clients_[0].session_id());
+        EXPECT_TRUE(ensemble_.run_until([&] { return first_->done; }, 60s));
+        EXPECT_TRUE(first_->passed) << first_->ec.message();
+    }
+
+    std::vector<client> clients_;
+    std::vector<std::unique_ptr<double_barrier>> all_;
+    std::shared_ptr<outcome> first_;
+};
+
+TEST_F(MeetingHeardLate, IsOverWithoutALossOnceALaterOneHasBegun) {
+    enter_all({0, 1, 2});
+    first_leaves();
+    lose(2);
+    leave_all({1}, errc::participant_lost);
+    enter_all({1, 2, 3});
+    expect_that_the_first_has_left();
+    leave_all({1, 2, 3});
+}
+
+TEST_F(MeetingHeardLate, IsNotTakenForALaterOneThatHasLostSomebody) {
+    enter_all({0, 1, 2});
+    first_leaves();
+    leave_all({1, 2});
+    enter_all({1, 2, 3});
+    lose(3);
+    leave_all({1, 2}, errc::participant_lost);
+    enter_all({1, 2, 3});
+    leave_all({1, 2, 3});
+    expect_that_the_first_has_left();
+}
+
+/// Versions begin anew with a directory.
+TEST_F(MeetingHeardLate, InADirectoryThatIsGoneIsNotTakenForOneInItsSuccessor) {
+    enter_all({0, 1, 2});
+    first_leaves();
+    leave_all({1, 2});
+    ensemble_.run_for(20ms);
+    ensemble_.remove("/b");
+    enter_all({1, 2, 3});
+    expect_that_the_first_has_left();
+    ensemble_.run_for(1s);
+    EXPECT_TRUE(ensemble_.exists("/b/ready")) << "three are inside";
+    leave_all({1, 2, 3});
 }
 
 }  // namespace

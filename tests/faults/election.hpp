@@ -10,11 +10,12 @@
 #include <algorithm>
 #include <functional>
 #include <list>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 namespace latchkey::test {
 
@@ -31,6 +32,11 @@ protected:
         subscription told;
 
         [[nodiscard]] std::int64_t id() const { return session.session_id(); }
+    };
+
+    struct couple {
+        candidate& first;
+        candidate& second;
     };
 
     using SteppedTest::SteppedTest;
@@ -60,7 +66,18 @@ protected:
         return c;
     }
 
-    bool run_until(const std::function<bool()>& done, ensemble::duration limit) {
+    /// One that leads, and one behind it.
+    couple leader_and_follower(const leader_options& o = {}) { return {leading(o), following(o)}; }
+
+    /// The same client's, as after a start of its process.
+    void begin_anew(candidate& c, leader_options o = {}) {
+        c.latch = std::make_unique<leader_latch>(c.session, path, std::move(o));
+        c.story.begin_anew();
+        c.told = c.latch->on_change(c.story.teller());
+        c.latch->start();
+    }
+
+    bool run_until(const std::function<bool()>& done, ensemble::duration limit = 60s) {
         return ensemble_.run_until(
             [&] {
                 look();
@@ -124,10 +141,52 @@ protected:
         believed_until_ = ensemble_.now() + 1s;
     }
 
+    /// Its session ends on the servers, which say so when the client comes back.
+    void replace(const candidate& c) {
+        const auto session = c.id();
+        ensemble_.replace(session);
+        ensemble_.cut(session);
+    }
+
     /// As the servers have it.
     std::optional<leader_record> record() {
         const auto znode = ensemble_.get(path);
         return znode ? read_leader_record(znode->data) : std::nullopt;
+    }
+
+    /// The paths of all candidates' znodes.
+    std::vector<std::string> znodes() const {
+        std::vector<std::string> all = ensemble_.children(path);
+        for (std::string& name : all) {
+            name.insert(0, path + "/");
+        }
+        return all;
+    }
+
+    void remove_znodes_but(const std::string& kept = {}) {
+        for (const std::string& znode : znodes()) {
+            if (znode != kept) {
+                ensemble_.remove(znode);
+            }
+        }
+    }
+
+    /// What becomes of a proclamation of each, in the order in which that is told.
+    using outcomes = std::shared_ptr<std::vector<std::error_code>>;
+
+    static outcomes proclaim(const leadership& term, const std::vector<std::string>& all) {
+        auto told = std::make_shared<std::vector<std::error_code>>();
+        for (const std::string& data : all) {
+            term.async_proclaim(data, [told](std::error_code ec) { told->push_back(ec); });
+        }
+        return told;
+    }
+
+    /// It leads in time, and all is as it should be.
+    void expect_leads(const candidate& c, ensemble::duration limit = 120s) {
+        ASSERT_TRUE(leads(c, limit));
+        expect_in_order(c);
+        expect_pairs(c);
     }
 
     /// One znode, and a record that tells of its term.
@@ -135,15 +194,13 @@ protected:
         run_for(5s);  // what nobody waits for is done
         const leadership term = c.latch->term();
         EXPECT_TRUE(term.valid());
-        EXPECT_EQ(std::count_if(candidates_.begin(),
-                                candidates_.end(),
-                                [](const candidate& one) { return one.latch != nullptr; }),
-                  std::ptrdiff_t(ensemble_.children(path).size()));
+        const auto there = [](const candidate& one) { return one.latch != nullptr; };
+        EXPECT_EQ(std::count_if(candidates_.begin(), candidates_.end(), there),
+                  std::ptrdiff_t(znodes().size()));
         const auto znode = ensemble_.get(path);
-        ASSERT_TRUE(znode);
-        const auto r = read_leader_record(znode->data);
-        ASSERT_TRUE(r) << znode->data;
-        EXPECT_EQ(std::string(path) + "/" + r->znode, term.path());
+        const auto r = record();
+        ASSERT_TRUE(r);
+        EXPECT_EQ(path + "/" + r->znode, term.path());
         EXPECT_EQ(r->is, leader_record::state::leading);
         EXPECT_EQ(token_of(*r, znode->mzxid), term.token());
         EXPECT_EQ(ensemble_.get(term.path())->version, 0) << "a candidate's znode is never written";
@@ -166,7 +223,7 @@ protected:
         }
     }
 
-    static constexpr const char* path = "/leader";
+    static inline const std::string path = "/leader";
     std::list<candidate> candidates_;
 
 private:

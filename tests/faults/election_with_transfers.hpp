@@ -37,7 +37,7 @@ protected:
     }
 
     std::optional<leader_latch::transfer> told(const pending& p) {
-        run_until([&] { return p->has_value(); }, 60s);
+        run_until([&] { return p->has_value(); });
         return *p;
     }
 
@@ -51,16 +51,29 @@ protected:
         return all;
     }
 
+    /// The same, when the last one has accepted the leadership.
+    std::vector<candidate*> queue_that_hands_over(int size) {
+        auto all = queue_of(size);
+        EXPECT_EQ(told(transfer(*all[0], std::to_string(size - 1))),
+                  leader_latch::transfer::accepted);
+        return all;
+    }
+
     /// The path of a candidate's znode; empty if it has none.
     std::string znode_of(const candidate& c) const {
-        for (const std::string& name : ensemble_.children(path)) {
-            const std::string znode = std::string(path) + "/" + name;
+        for (const std::string& znode : znodes()) {
             if (ensemble_.get(znode)->ephemeral_owner == c.id()) {
                 return znode;
             }
         }
         return {};
     }
+
+    static bool is_to_hand_over(const leadership& term) {
+        return term.hand_over_requested().stop_requested();
+    }
+
+    static bool is_to_hand_over(const candidate& c) { return is_to_hand_over(c.latch->term()); }
 
     /// The path of its mailbox; empty if there is none.
     std::string mailbox_of(const std::string& znode) const {

@@ -1,7 +1,7 @@
-#include <latchkey/acl.hpp>
-#include <latchkey/group.hpp>
-
-#include "stepped_test.hpp"
+// Members of groups, and what is another's.
+#include "meeting_fixture.hpp"
+#include "request_faults.hpp"
+#include "result_codes.hpp"
 
 #include <memory>
 #include <string>
@@ -15,31 +15,21 @@ namespace {
 using when = ensemble::when;
 using op = ensemble::request_kind;
 
-class Member : public SteppedTest {
+class Member : public MeetingTest {
 protected:
     Member() {
-        join();
+        a_ = connected({.session_timeout = 12s,
+                        .log = [this](const log_record& line) { told_.emplace_back(line.text); }});
+        enter();
         settle();
     }
 
-    void join() {
-        mine_.async_join("name",
-                         std::chrono::nanoseconds::max(),
-                         {.data = "x", .stop = {}},
-                         [this](std::error_code ec, membership joined) {
-                             EXPECT_FALSE(ec) << ec.message();
-                             m_ = std::move(joined);
-                         });
-        EXPECT_TRUE(ensemble_.run_until([&] { return static_cast<bool>(m_); }, 60s));
-    }
+    void enter() { m_ = std::move(*joined(mine_)); }
 
-    /// Nobody may do anything there, or everybody.
-    void allow(bool anything) { allow(anything ? permission::all : static_cast<permission>(0)); }
-
-    void allow(permission what) { ensemble_.set_acl("/g", {{"world", "anyone", what}}); }
+    void allow(permission what) { MeetingTest::allow("/g", what); }
 
     [[nodiscard]] bool eventually_present() {
-        return ensemble_.run_until([&] { return m_.present(); }, 10s);
+        return comes_true([&] { return m_.present(); }, 10s);
     }
 
     /// What the servers have of it.
@@ -48,9 +38,6 @@ protected:
     }
 
     std::vector<std::string> told_;
-    client a_ = connected({.session_timeout = 12s, .log = [this](const log_record& line) {
-                               told_.emplace_back(line.text);
-                           }});
     group mine_{a_, "/g"};
     membership m_;
 };
@@ -61,7 +48,7 @@ class MemberRefused : public Member {
 protected:
     /// The znode is taken away, and not let in again.
     void shut_out() {
-        allow(false);
+        allow(nothing);
         ensemble_.remove("/g/name");
         ensemble_.run_for(5s);
         EXPECT_FALSE(ensemble_.exists("/g/name"));
@@ -74,7 +61,7 @@ TEST_F(MemberRefused, EntersAgainAsSoonAsItMay) {
     EXPECT_LT(ensemble_.count(a_.session_id()).creates, 40U) << "less and less often";
     EXPECT_EQ(told_.size(), 1U) << "once";
     m_.set_data("newer");
-    allow(true);
+    allow(permission::all);
     EXPECT_TRUE(eventually_present());
     EXPECT_EQ(there().data, "newer");
     told_.clear();
@@ -95,11 +82,11 @@ TEST_F(MemberRefused, ReportsOnceThatItsDirectoryIsGoneAndMustNotBeCreated) {
 }
 
 TEST_F(MemberRefused, EntersAgainInItsNextSessionAsSoonAsItMay) {
-    allow(false);
+    allow(nothing);
     ensemble_.expire(a_.session_id());
     ensemble_.run_for(20s);
     EXPECT_FALSE(m_.present());
-    allow(true);
+    allow(permission::all);
     EXPECT_TRUE(eventually_present());
     EXPECT_EQ(there().ephemeral_owner, a_.session_id());
 }
@@ -108,7 +95,7 @@ TEST_F(MemberRefused, IsNotSeenAgainWhenItHasLeftMeanwhile) {
     shut_out();
     m_.leave();
     ensemble_.run_for(5s);
-    allow(true);
+    allow(permission::all);
     ensemble_.run_for(30s);
     EXPECT_FALSE(ensemble_.exists("/g/name"));
 }
@@ -117,10 +104,10 @@ TEST_F(MemberRefused, IsPresentWhereTheAnswerToAnEarlierCreateWasLost) {
     ensemble_.fail_next(op::create, when::after, a_.session_id(), 3);
     const auto entry = there().czxid;
     ensemble_.remove("/g/name");
-    ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.exists("/g/name"); }, 10s));
+    ASSERT_TRUE(comes_true([&] { return ensemble_.exists("/g/name"); }, 10s));
     const auto next = there().czxid;
     EXPECT_GT(next, entry);
-    allow(false);
+    allow(nothing);
     EXPECT_TRUE(eventually_present());
     ensemble_.run_for(30s);
     EXPECT_TRUE(m_.present());
@@ -135,22 +122,22 @@ TEST_F(MemberRefused, WhoMayNotLeaveAndJoinsAgainStays) {
     m_.leave();
     ensemble_.run_for(5s);
     const auto entry = there().czxid;
-    join();
-    allow(true);
+    enter();
+    allow(permission::all);
     ensemble_.run_for(30s);
     EXPECT_TRUE(m_.present());
     EXPECT_EQ(there().czxid, entry) << "it was not deleted meanwhile";
     m_.leave();
-    EXPECT_TRUE(ensemble_.run_until([&] { return !ensemble_.exists("/g/name"); }, 10s));
+    EXPECT_TRUE(comes_true([&] { return !ensemble_.exists("/g/name"); }, 10s));
 }
 
 TEST_F(MemberRefused, WhoLeavesWhileACreateIsNotAnsweredAndJoinsAgainStays) {
     ensemble_.fail_next(op::create, when::before, a_.session_id());
     ensemble_.remove("/g/name");
-    ASSERT_TRUE(ensemble_.run_until([&] { return !is_connected(a_.state()); }, 10s));
+    ASSERT_TRUE(comes_true([&] { return !is_connected(a_.state()); }, 10s));
     m_.leave();
     ensemble_.run_for(5s);
-    join();
+    enter();
     const auto entry = there().czxid;
     ensemble_.cut(a_.session_id());
     ensemble_.run_for(30s);
@@ -160,19 +147,12 @@ TEST_F(MemberRefused, WhoLeavesWhileACreateIsNotAnsweredAndJoinsAgainStays) {
 
 // ---- new data that is not taken ----
 
-class MemberData : public Member,
-                   public ::testing::WithParamInterface<std::pair<int, ensemble::when>> {
-protected:
-    [[nodiscard]] bool eventually_is(const std::string& data) {
-        return ensemble_.run_until([&] { return there().data == data; }, 10s);
-    }
-};
+class MemberData : public Member, public ::testing::WithParamInterface<request_fault> {};
 
 TEST_P(MemberData, IsWrittenAgainUntilItIsThere) {
-    const auto [code, moment] = GetParam();
-    ensemble_.refuse_next(op::set, code, a_.session_id(), 3, moment);
+    GetParam().meet(ensemble_, op::set, a_.session_id(), 3);
     m_.set_data("newer");
-    EXPECT_TRUE(eventually_is("newer"));
+    EXPECT_TRUE(comes_true([&] { return there().data == "newer"; }, 10s));
     ensemble_.run_for(10s);
     EXPECT_EQ(there().data, "newer");
     EXPECT_TRUE(m_.present());
@@ -183,10 +163,10 @@ TEST_P(MemberData, IsWrittenAgainUntilItIsThere) {
 
 INSTANTIATE_TEST_SUITE_P(,
                          MemberData,
-                         ::testing::Values(std::pair(-2, when::before),
-                                           std::pair(-2, when::after),
-                                           std::pair(-127, when::before),
-                                           std::pair(-102, when::before)));
+                         ::testing::Values(request_fault{when::before, inconsistency, false},
+                                           request_fault{when::after, inconsistency, false},
+                                           request_fault{when::before, throttled, false},
+                                           request_fault{when::before, -102, false}));
 
 TEST_F(Member, WhoMayNotWriteItsDataTriesLessAndLessOften) {
     ensemble_.set_acl("/g/name", {{"world", "anyone", permission::read}});
@@ -196,7 +176,7 @@ TEST_F(Member, WhoMayNotWriteItsDataTriesLessAndLessOften) {
     EXPECT_EQ(told_.size(), 1U);
     EXPECT_TRUE(m_.present());
     ensemble_.set_acl("/g/name", open_unsafe_acl());
-    EXPECT_TRUE(ensemble_.run_until([&] { return there().data == "newer"; }, 5s));
+    EXPECT_TRUE(comes_true([&] { return there().data == "newer"; }, 5s));
 }
 
 // ---- data that may not be read ----
@@ -207,14 +187,127 @@ TEST_F(Member, WhoseDataMayNotBeReadIsReadAgainWithTheNextList) {
     client b = connected();
     std::vector<group_member> seen;
     const subscription s = group(b, "/g").on_change([&](const auto& all) { seen = all; });
-    ASSERT_TRUE(ensemble_.run_until([&] { return seen.size() == 1; }, 5s));
+    ASSERT_TRUE(comes_true([&] { return seen.size() == 1; }, 5s));
     EXPECT_EQ(seen[0].data, "");
     ensemble_.set_acl("/g/name", open_unsafe_acl());
     ensemble_.create("/g/other");
-    EXPECT_TRUE(ensemble_.run_until([&] { return seen.size() == 2 && seen[0].data == "x"; }, 5s));
+    EXPECT_TRUE(comes_true([&] { return seen.size() == 2 && seen[0].data == "x"; }, 5s));
     EXPECT_EQ(seen[0].session_id, a_.session_id());
     m_.set_data("newer");
-    EXPECT_TRUE(ensemble_.run_until([&] { return seen[0].data == "newer"; }, 5s));
+    EXPECT_TRUE(comes_true([&] { return seen[0].data == "newer"; }, 5s));
+}
+
+// ---- creates that were done although the next one is refused ----
+
+class MeetingRefusal : public MeetingTest {
+protected:
+    MeetingRefusal() { ensemble_.create("/b"); }
+
+    pending asked_to_join() {
+        const auto in = std::make_shared<outcome>();
+        g_.async_join("name", for_ever, {}, [this, in](std::error_code ec, const membership& m) {
+            outcome::into(in, ensemble_)(ec, static_cast<bool>(m));
+        });
+        return in;
+    }
+
+    /// Access is taken away once it has created something, and given back when that was told.
+    void refuse_and_expect_nothing_left(const pending& in) {
+        const auto empty = [&] { return ensemble_.children("/b").empty(); };
+        ASSERT_TRUE(comes_true([&] { return !empty(); }, 10s));
+        allow("/b", nothing);
+        finish(in, errc::not_authorized);
+        allow("/b", permission::all);
+        EXPECT_TRUE(comes_true(empty, 10s));
+    }
+
+    double_barrier b_of_two_{a_, "/b", 2};
+    group g_{a_, "/b"};
+};
+
+TEST_F(MeetingRefusal, AfterACreateInDoubtLeavesNothingBehind) {
+    for (const bool joins : {true, false}) {
+        ensemble_.fail_next(op::create, when::after, a_.session_id(), 3);
+        refuse_and_expect_nothing_left(joins ? asked_to_join() : enter(b_of_two_));
+    }
+}
+
+TEST_F(MeetingRefusal, AfterACreateThatWasNotLookedAtLeavesNoMemberBehind) {
+    ensemble_.refuse_next(op::get, inconsistency, a_.session_id());
+    refuse_and_expect_nothing_left(asked_to_join());
+}
+
+// ---- what is another's ----
+
+class NameOfAnother : public MeetingTest {
+protected:
+    group mine_{a_, "/g"};
+    group yours_{b_, "/g"};
+};
+
+TEST_F(NameOfAnother, IsNotTakenAwayByADeleteThatIsRepeated) {
+    const auto m = joined(mine_);
+    const auto other = join(yours_);
+    ensemble_.run_for(1s);
+    ensemble_.fail_next(op::remove, when::after, a_.session_id());
+    m->leave();
+    ASSERT_TRUE(comes_true([&] { return static_cast<bool>(*other); }, 10s));
+    const auto entry = ensemble_.get("/g/name")->czxid;
+    ensemble_.run_for(30s);
+    ASSERT_TRUE(ensemble_.exists("/g/name"));
+    EXPECT_EQ(ensemble_.get("/g/name")->czxid, entry);
+}
+
+TEST_F(NameOfAnother, IsNotTakenAwayByWhoWaitsForItAndIsClosed) {
+    const auto m = joined(mine_);
+    const auto entry = ensemble_.get("/g/name")->czxid;
+    yours_.async_join("name", for_ever, {}, [](std::error_code ec, const membership&) {
+        EXPECT_EQ(ec, errc::closed);
+    });
+    ensemble_.run_for(1s);
+    b_.close();
+    ensemble_.run_for(5s);
+    ASSERT_TRUE(ensemble_.exists("/g/name"));
+    EXPECT_EQ(ensemble_.get("/g/name")->czxid, entry);
+}
+
+TEST_F(NameOfAnother, IsNotTakenForOnesOwnByWhoComesBack) {
+    const auto m = joined(mine_);
+    const auto other = join(yours_);
+    ensemble_.suspend(a_.session_id());
+    ensemble_.remove("/g/name");
+    ASSERT_TRUE(comes_true([&] { return static_cast<bool>(*other); }, 3s));
+    ensemble_.resume(a_.session_id());
+    EXPECT_TRUE(comes_true([&] { return !m->present(); }, 5s));
+    other->leave();
+    EXPECT_TRUE(comes_true([&] { return m->present(); }, 5s));
+}
+
+TEST_F(NameOfAnother, RoundIsNotClearedAwayByWhoHearsLateThatItsOwnIsOver) {
+    client c = connected();
+    double_barrier one(a_, "/b", 2);
+    double_barrier two(b_, "/b", 2);
+    double_barrier three(c, "/b", 2);
+    finish_both(enter(one), enter(two));
+    const auto out = leave(one);
+    ensemble_.run_for(1s);
+    ensemble_.suspend(a_.session_id());
+    finish(leave(two));
+    finish_both(enter(two), enter(three));
+    ensemble_.resume(a_.session_id());
+    finish(out);
+    ensemble_.run_for(1s);
+    EXPECT_TRUE(ensemble_.exists("/b/ready")) << "two are inside";
+}
+
+// ---- what is told after the end of a client ----
+
+TEST_F(MeetingTest, ClosedClientIsToldToWhoEntersHoweverOften) {
+    double_barrier b(a_, "/b", 2);
+    a_.close();
+    ensemble_.run_for(1s);
+    finish(enter(b), errc::closed);
+    finish(enter(b), errc::closed);
 }
 
 }  // namespace

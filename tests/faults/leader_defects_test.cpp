@@ -6,20 +6,14 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 namespace latchkey::test {
 namespace {
 
-using ::testing::ElementsAre;
 using when = ensemble::when;
 using op = ensemble::request_kind;
 
 class KnownDefects : public election {
 protected:
-    /// The first event after which `happened()`.
-    bool happens(const std::function<bool()>& happened) { return run_until(happened, 60s); }
-
     /// All candidates together have one leader, and one znode each.
     void expect_one_leader() {
         run_for(20s);
@@ -34,15 +28,14 @@ protected:
 // CURATOR-504: two resets at once, as after RECONNECTED, and each of them made a znode; the latch
 // forgot one of the two, which then led for nobody.
 TEST_F(KnownDefects, ReconnectingAgainAndAgainLeavesOneZnodeAndOneLeader) {
-    candidate& first = leading();
-    candidate& second = following();
+    const auto [first, second] = leader_and_follower();
     for (int i = 0; i < 20; ++i) {
         ensemble_.cut(first.id());
         ensemble_.cut(second.id());
         run_for(i * one_way / 2);
         ensemble_.cut(first.id());
         run_for(3 * one_way);
-        EXPECT_LE(ensemble_.children(path).size(), 2U);
+        EXPECT_LE(znodes().size(), 2U);
     }
     expect_one_leader();
     EXPECT_TRUE(first.latch->is_leader()) << "nothing but connections was lost";
@@ -84,7 +77,7 @@ TEST_F(KnownDefects, ZnodeOfTheSessionBeforeIsNoGrant) {
         [&](candidate* c) {
             const auto before = c->id();
             by_force([&] { ensemble_.expire(before); });
-            ASSERT_TRUE(happens([&] { return c->id() != 0 && c->id() != before; }));
+            ASSERT_TRUE(run_until([&] { return c->id() != 0 && c->id() != before; }));
             ensemble_.move(c->id(), behind);
         },
         [&](candidate* c) {
@@ -101,17 +94,13 @@ TEST_F(KnownDefects, SessionThatIsReplacedUnderACandidateMakesNoSecondLeader) {
     at_every_moment(
         10ms,
         [&] {
-            candidate& first = add();
-            candidate& second = add();
-            first.latch->start();
-            return std::pair(&first, &second);
+            couple both{add(), add()};
+            both.first.latch->start();
+            return both;
         },
-        [&](auto& both) {
-            by_force([&] {
-                ensemble_.replace(both.first->id());
-                ensemble_.cut(both.first->id());
-            });
-            both.second->latch->start();
+        [&](couple& both) {
+            by_force([&] { replace(both.first); });
+            both.second.latch->start();
         },
         [&](auto&) {
             run_for(1s);
@@ -132,20 +121,13 @@ TEST_F(KnownDefects, ZnodeThatGoesBeforeTheListIsReplacedByANewOne) {
     // The list is answered, and it is not on it.
     ensemble_.refuse_next(op::children, -127, second.id());
     second.latch->start();
-    ASSERT_TRUE(happens([&] { return ensemble_.children(path).size() == 2; }));
-    by_force([&] {
-        for (const std::string& name : ensemble_.children(path)) {
-            if (std::string(path) + "/" + name != first.latch->term().path()) {
-                ensemble_.remove(std::string(path) + "/" + name);
-            }
-        }
-    });
+    ASSERT_TRUE(run_until([&] { return znodes().size() == 2; }));
+    by_force([&] { remove_znodes_but(first.latch->term().path()); });
     run_for(2s);
     EXPECT_TRUE(first.latch->is_leader());
-    EXPECT_EQ(ensemble_.children(path).size(), 2U);
+    EXPECT_EQ(znodes().size(), 2U);
     first.latch.reset();
-    ASSERT_TRUE(leads(second));
-    expect_one_leader();
+    expect_leads(second);
 }
 
 // CURATOR-645: whose predecessor was gone when it was to be watched reset itself: two such made
@@ -156,7 +138,7 @@ TEST_F(KnownDefects, PredecessorThatGoesBeforeItIsWatchedCostsNoPlaceAndNoLoop) 
     // Its watches are lost, and set again after the predecessor has gone.
     ensemble_.fail_next(op::get, when::before, second.id(), 2);
     second.latch->start();
-    ASSERT_TRUE(happens([&] { return ensemble_.children(path).size() == 2; }));
+    ASSERT_TRUE(run_until([&] { return znodes().size() == 2; }));
     first.latch->close();
     ensemble_.reset_counters();
     ASSERT_TRUE(leads(second));
@@ -173,17 +155,16 @@ TEST_F(KnownDefects, LateAnswersOfAnEarlierAttemptDoNotTouchTheTermOfTheNext) {
     at_every_moment(
         15ms,
         [&] {
-            candidate& first = leading();
-            candidate& second = following();
-            first.latch->resign();
-            return std::pair(&first, &second);
+            const couple both = leader_and_follower();
+            both.first.latch->resign();
+            return both;
         },
-        [&](auto& both) {
+        [&](const couple& both) {
             // What is under way now is answered when it is a leader by other means.
-            ensemble_.cut(both.second->id());
-            both.first->latch->resign();
+            ensemble_.cut(both.second.id());
+            both.first.latch->resign();
             run_for(one_way);
-            ensemble_.cut(both.first->id());
+            ensemble_.cut(both.first.id());
         },
         [&](auto&) {
             ASSERT_TRUE(somebody_leads());
@@ -200,9 +181,7 @@ TEST_F(KnownDefects, DirectoryThatVanishesIsMadeAnewAndHasOneLeader) {
     candidate& second = following();
     const auto before = first.latch->term().token();
     by_force([&] {
-        for (const std::string& name : ensemble_.children(path)) {
-            ensemble_.remove(std::string(path) + "/" + name);
-        }
+        remove_znodes_but();
         ensemble_.remove(path);
     });
     run_for(2s);

@@ -1,9 +1,11 @@
-// What becomes of a transfer when something goes wrong on the way.
+// What becomes of a transfer when something goes wrong on the way, and of what candidates write to
+// each other, when it comes at a bad moment, or is gone before it is read.
+#include "client/client_core.hpp"
 #include "election_with_transfers.hpp"
+#include "request_faults.hpp"
+#include "znode/guarded_write.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -27,8 +29,7 @@ TEST_P(LostInATransfer, OneOfThemLeadsInTheEndAndAllIsInOrder) {
     const auto all = queue_of(3);
     run_for(1s);
     ensemble_.fail_next(what, w, all[whose]->id(), times);
-    const auto t = transfer(*all[0], "2");
-    const auto r = told(t);
+    const auto r = told(transfer(*all[0], "2"));
     ASSERT_TRUE(r);
     run_for(1s);
     if (r == result::accepted) {
@@ -40,23 +41,16 @@ TEST_P(LostInATransfer, OneOfThemLeadsInTheEndAndAllIsInOrder) {
         EXPECT_TRUE(all[0]->latch->is_leader()) << "nobody succeeds it for that";
     }
     all[0]->latch->resign();
-    ASSERT_TRUE(leads(*all[r == result::accepted ? 2 : 1]));
-    expect_in_order(*leader());
+    expect_leads(*all[r == result::accepted ? 2 : 1]);
     EXPECT_EQ(mailboxes(), 3U);
     for (const candidate* c : all) {
         expect_pairs(*c);
     }
 }
 
-std::string name_of_loss(
-    const ::testing::TestParamInfo<std::tuple<op, when, int, std::size_t>>& p) {
+std::string name_of_loss(const ::testing::TestParamInfo<LostInATransfer::ParamType>& p) {
     const auto& [what, w, times, whose] = p.param;
-    const std::string name = what == op::create     ? "Create"
-                             : what == op::children ? "List"
-                             : what == op::get      ? "Get"
-                             : what == op::multi    ? "Multi"
-                                                    : "Remove";
-    return name + (w == when::before ? "NotApplied" : "Applied") + std::to_string(times) +
+    return name_of(what) + request_fault{w}.name() + std::to_string(times) +
            (whose == 0 ? "Leader" : "Successor");
 }
 
@@ -70,128 +64,33 @@ INSTANTIATE_TEST_SUITE_P(
     name_of_loss);
 
 /// A write of one of the two that ends without its outcome, on a connection that stays.
-class UnknownInATransfer
-    : public election_with_transfers,
-      public ::testing::WithParamInterface<std::tuple<int, when, std::size_t>> {};
+class UnknownInATransfer : public election_with_transfers,
+                           public ::testing::WithParamInterface<request_fault> {};
 
 TEST_P(UnknownInATransfer, IsFoundOutAndTheSuccessorLeads) {
-    const auto& [code, w, whose] = GetParam();
-    const auto all = queue_of(3);
-    run_for(1s);
-    ensemble_.refuse_next(op::multi, code, all[whose]->id(), 1, w);
-    ASSERT_EQ(told(transfer(*all[0], "2")), result::accepted);
-    all[0]->latch->resign();
-    ASSERT_TRUE(leads(*all[2]));
-    EXPECT_EQ(all[1]->story.count("elected"), 0U);
-    expect_in_order(*all[2]);
-    EXPECT_EQ(mailboxes(), 3U);
+    for (const std::size_t whose : {0U, 2U}) {
+        const auto all = queue_of(3);
+        run_for(1s);
+        GetParam().meet(ensemble_, op::multi, all[whose]->id());
+        ASSERT_EQ(told(transfer(*all[0], "2")), result::accepted) << whose;
+        all[0]->latch->resign();
+        expect_leads(*all[2]);
+        EXPECT_EQ(all[1]->story.count("elected"), 0U) << whose;
+        EXPECT_EQ(mailboxes(), 3U);
+        candidates_.clear();
+        EXPECT_TRUE(run_until([&] { return mailboxes() == 0; }));
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Outcome,
                          UnknownInATransfer,
-                         ::testing::Combine(::testing::Values(-4, -7, -2),
-                                            ::testing::Values(when::before, when::after),
-                                            ::testing::Values(0U, 2U)),
-                         [](const auto& p) {
-                             return "Code" + std::to_string(-std::get<0>(p.param)) +
-                                    (std::get<1>(p.param) == when::after ? "Applied"
-                                                                         : "NotApplied") +
-                                    (std::get<2>(p.param) == 0 ? "Leader" : "Successor");
-                         });
-
-/// Something happens a little later each time, while the first of three hands over to the last.
-class AtAnyMomentOfATransfer : public election_with_transfers {
-protected:
-    struct handing_over {
-        std::vector<candidate*> all;
-        pending told;
-    };
-
-    template <class F>
-    void at_each(F happens) {
-        const int rounds = at_every_moment(
-            15ms,
-            [&] {
-                handing_over t{queue_of(3), nullptr};
-                t.told = transfer(*t.all[0], "2");
-                at(ensemble_.now() + 9ms, [from = t.all[0]] { from->latch->resign(); });
-                return t;
-            },
-            [&](handing_over& t) { by_force([&] { happens(*t.all[0], *t.all[2]); }); },
-            [&](handing_over& t) {
-                run_for(1s);
-                ASSERT_TRUE(somebody_leads());
-                ASSERT_TRUE(told(t.told)) << "it is told";
-                run_for(40s);  // who has failed, and leads all the same, hands over after a while
-                ASSERT_TRUE(somebody_leads());
-                for (const candidate* c : t.all) {
-                    expect_pairs(*c);
-                }
-                run_until([&] { return mailboxes() == 3; }, 10s);
-                expect_in_order(*leader());
-                EXPECT_EQ(mailboxes(), 3U);
-                candidates_.clear();
-                EXPECT_TRUE(run_until([&] { return mailboxes() == 0; }, 60s));
-            });
-        EXPECT_GT(rounds, 60);
-    }
-};
-
-TEST_F(AtAnyMomentOfATransfer, TheLeadersSessionMayEnd) {
-    at_each([&](candidate& from, candidate&) { ensemble_.expire(from.id()); });
-}
-
-TEST_F(AtAnyMomentOfATransfer, TheSuccessorsSessionMayEnd) {
-    at_each([&](candidate&, candidate& to) { ensemble_.expire(to.id()); });
-}
-
-TEST_F(AtAnyMomentOfATransfer, TheirConnectionsMayBreak) {
-    at_each([&](candidate& from, candidate& to) {
-        ensemble_.cut(from.id());
-        ensemble_.cut(to.id());
-    });
-}
-
-TEST_F(AtAnyMomentOfATransfer, TheSuccessorMayHearNothingForAWhile) {
-    at_each([&](candidate&, candidate& to) {
-        ensemble_.black_hole(to.id());
-        run_for(3s);
-        ensemble_.resume(to.id());
-    });
-}
-
-TEST_F(AtAnyMomentOfATransfer, TheLeaderMayHearNothingForAWhile) {
-    at_each([&](candidate& from, candidate&) {
-        ensemble_.black_hole(from.id());
-        run_for(3s);
-        ensemble_.resume(from.id());
-    });
-}
-
-TEST_F(AtAnyMomentOfATransfer, TheLeadingServerMayBeKilled) {
-    at_each([&](candidate&, candidate&) {
-        const int killed = ensemble_.leader();
-        ensemble_.stop_server(killed);
-        run_for(1s);
-        ensemble_.start_server(killed);
-    });
-}
-
-TEST_F(AtAnyMomentOfATransfer, AnOperatorMayDeleteTheMailboxes) {
-    at_each([&](candidate&, candidate&) {
-        for (const std::string& name : ensemble_.children(peers_of(path))) {
-            ensemble_.remove(peers_of(path) + "/" + name);
-        }
-    });
-}
-
-TEST_F(AtAnyMomentOfATransfer, TheSuccessorMayBeDestroyed) {
-    at_each([&](candidate&, candidate& to) {
-        to.latch = std::make_unique<leader_latch>(to.session, path, taking_part("2"));
-        to.told = to.latch->on_change(to.story.teller());
-        to.latch->start();
-    });
-}
+                         ::testing::Values(request_fault{when::before, -4, false},
+                                           request_fault{when::after, -4, false},
+                                           request_fault{when::before, -7, false},
+                                           request_fault{when::after, -7, false},
+                                           request_fault{when::before, -2, false},
+                                           request_fault{when::after, -2, false}),
+                         [](const auto& p) { return p.param.name(); });
 
 // ---- what ends with the leader ----
 
@@ -230,6 +129,127 @@ TEST_F(TransferWithoutAnEnd, IsNotToldToHaveFailedToOneWhoseSessionEnds) {
     const auto session = offering().id();
     by_force([&] { ensemble_.expire(session); });
     EXPECT_EQ(told(told_), result::not_leading) << "it may yet be accepted";
+}
+
+// ---- who is asked for twice ----
+
+class LeaderThatIsAskedWhileItOffers : public election_with_transfers {
+protected:
+    /// The first of three, which has offered the leadership to the last one, which sleeps, and has
+    /// been asked to hand over to whoever is next.
+    std::vector<candidate*> asked() {
+        auto all = queue_of(3);
+        run_for(1s);
+        ensemble_.pause(all[2]->id());
+        offer_ = transfer(*all[0], "2");
+        run_for(1s);
+        ask(*all[0]);
+        asked_at_ = ensemble_.now();
+        EXPECT_TRUE(run_until([&] { return is_to_hand_over(*all[0]); }, 1s));
+        return all;
+    }
+
+    void expect_that_it_takes_over_in_time(const candidate& c) {
+        ASSERT_TRUE(leads(c));
+        EXPECT_LE(ensemble_.now() - asked_at_, 5s + 100ms) << "its drain time";
+        expect_leads(c);
+    }
+
+    pending offer_;
+    ensemble::duration asked_at_{};
+};
+
+TEST_F(LeaderThatIsAskedWhileItOffers, HasItsTimeOnceThoughTheOfferIsAccepted) {
+    const auto all = asked();
+    run_for(500ms);
+    ensemble_.resume(all[2]->id());
+    ASSERT_EQ(told(offer_), result::accepted);
+    expect_that_it_takes_over_in_time(*all[2]);
+}
+
+TEST_F(LeaderThatIsAskedWhileItOffers, HandsOverThoughTheOfferIsNotAccepted) {
+    const auto all = asked();
+    ASSERT_EQ(told(offer_), result::not_accepted);
+    EXPECT_EQ(told(transfer(*all[0], "1")), result::not_leading) << "it hands over already";
+    ensemble_.resume(all[2]->id());
+    expect_that_it_takes_over_in_time(*all[1]);
+}
+
+// ---- mailboxes and places that somebody deletes ----
+
+class MailboxThatIsDeleted : public election_with_transfers {};
+
+TEST_F(MailboxThatIsDeleted, IsReadAlsoIfTheNextLetterHasTheVersionOfTheLast) {
+    const auto all = queue_of(2);
+    run_for(1s);
+    ask(*all[0], "nobody");
+    run_for(1s);
+    const leadership term = all[0]->latch->term();
+    // It is there again, and its candidate has not read it yet.
+    ensemble_.fail_next(op::get, when::before, all[0]->id());
+    ensemble_.remove(mailbox_of(term.path()));
+    ASSERT_TRUE(run_until([&] { return !mailbox_of(term.path()).empty(); }, 10s));
+    ask(*all[0]);
+    EXPECT_TRUE(run_until([&] { return is_to_hand_over(term); }, 5s));
+}
+
+class OfferToAPlaceThatIsDeleted : public election_with_transfers {
+protected:
+    /// The znodes with the number of the first one's.
+    std::ptrdiff_t twins(const candidate& first) const {
+        const std::string own = first.latch->term().path();
+        const auto all = znodes();
+        return std::count_if(all.begin(), all.end(), [&](const std::string& znode) {
+            return znode.ends_with(own.substr(own.rfind('-')));
+        });
+    }
+};
+
+// Its candidate comes back at the tail; what was offered to it was another place.
+TEST_F(OfferToAPlaceThatIsDeleted, IsNotAcceptedForTheNextPlace) {
+    std::vector<candidate*> all;
+    at_every_moment(
+        15ms,
+        [&] {
+            all = queue_of(3);
+            run_for(1s);
+            return transfer(*all[0], "2");
+        },
+        [&](const pending&) {
+            const std::string place = znode_of(*all[2]);
+            ensemble_.refuse_next(op::children, -2, all[2]->id(), 1, when::after);
+            by_force([&] { ensemble_.remove(place); });
+        },
+        [&](const pending& t) {
+            ASSERT_TRUE(told(t));
+            run_for(1s);
+            EXPECT_EQ(twins(*all[0]), 1) << "the accepted place was deleted, or none was accepted";
+        });
+}
+
+// ---- writes ----
+
+class LeaderThatWritesALetter : public election_with_transfers {};
+
+TEST_F(LeaderThatWritesALetter, DoesNotTakeItForWrittenBecauseItWasThereBefore) {
+    const auto all = queue_of(2);
+    run_for(1s);
+    const auto own = all[0]->latch->term().path();
+    const std::string letter =
+        write_mailbox_message({mailbox_message::kind::withdrawn, own.substr(own.rfind('/') + 1)});
+    const auto mailbox = mailbox_of(znode_of(*all[1]));
+    ensemble_.set(mailbox, letter);
+    const auto before = ensemble_.get(mailbox)->version;
+    ensemble_.fail_next(op::multi, when::before, all[0]->id());
+    guarded_write write{.own = own, .path = mailbox, .text = letter};
+    bool written = false;
+    running_task writing;
+    writing.start(write_guarded(*client_core::of(all[0]->session), write),
+                  [&written](const guarded_written& w) {
+                      written = w.what == guarded_written::kind::written;
+                  });
+    ASSERT_TRUE(run_until([&] { return written; }, 10s));
+    EXPECT_EQ(ensemble_.get(mailbox)->version, before + 1);
 }
 
 }  // namespace

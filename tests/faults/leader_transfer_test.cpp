@@ -14,12 +14,16 @@ using result = leader_latch::transfer;
 
 class LeaderTransfer : public election_with_transfers {};
 
+// ---- how long it takes, and what it costs ----
+
 TEST_F(LeaderTransfer, SuccessorLeadsAsSoonAsTheLeaderHasFinishedAheadOfAllOthers) {
     const auto all = queue_of(5);
-    const auto t = transfer(*all[0], "3");
-    ASSERT_EQ(told(t), result::accepted);
+    const auto asked = ensemble_.now();
+    ASSERT_EQ(told(transfer(*all[0], "3")), result::accepted);
+    // Lists, ids, the mailbox, the offer; then the candidate's read, its move, and our list.
+    EXPECT_LE(ensemble_.now() - asked, 8 * round_trip);
     const leadership term = all[0]->latch->term();
-    ASSERT_TRUE(run_until([&] { return term.hand_over_requested().stop_requested(); }, 1s));
+    ASSERT_TRUE(run_until([&] { return is_to_hand_over(term); }, 1s));
     EXPECT_TRUE(term.valid()) << "it has time to finish";
     EXPECT_TRUE(run_until([&] { return all[3]->story.count("chosen") == 1; }, 1s));
     run_for(1s);
@@ -41,19 +45,8 @@ TEST_F(LeaderTransfer, SuccessorLeadsAsSoonAsTheLeaderHasFinishedAheadOfAllOther
     }
 }
 
-TEST_F(LeaderTransfer, IsAFewRoundTrips) {
-    const auto all = queue_of(3);
-    settle();
-    const auto before = ensemble_.now();
-    const auto t = transfer(*all[0], "2");
-    ASSERT_EQ(told(t), result::accepted);
-    // Lists, ids, the mailbox, the offer; then the candidate's read, its move, and our list.
-    EXPECT_LE(ensemble_.now() - before, 8 * round_trip);
-}
-
 TEST_F(LeaderTransfer, CostsTheSuccessorAListAndTheRecordBeforeItLeadsAndAWriteAfterIt) {
-    const auto all = queue_of(3);
-    ASSERT_EQ(told(transfer(*all[0], "2")), result::accepted);
+    const auto all = queue_that_hands_over(3);
     run_for(1s);
     settle();
     all[0]->latch->resign();
@@ -62,59 +55,97 @@ TEST_F(LeaderTransfer, CostsTheSuccessorAListAndTheRecordBeforeItLeadsAndAWriteA
     EXPECT_EQ(before.children, 1U);
     EXPECT_EQ(before.gets, 1U);
     run_for(1s);
-    const auto spent = ensemble_.count(all[2]->id());
-    EXPECT_EQ(spent.multis, 1U) << "the record";
+    EXPECT_EQ(ensemble_.count(all[2]->id()).multis, 1U) << "the record";
     EXPECT_EQ(record()->token, all[2]->latch->term().token().zxid);
+}
+
+TEST_F(LeaderTransfer, WakesTheSuccessorAndTheFollowerAmongMany) {
+    const auto all = queue_of(20);
+    ASSERT_EQ(told(transfer(*all[0], "12")), result::accepted);
+    run_for(1s);
+    settle();
+    all[0]->latch->resign();
+    ASSERT_TRUE(leads(*all[12]));
+    run_for(1s);
+    std::vector<std::size_t> woken;
+    for (std::size_t i = 1; i < all.size(); ++i) {
+        if (ensemble_.count(all[i]->id()).watch_events > 0) {
+            woken.push_back(i);
+        }
+    }
+    EXPECT_THAT(woken, ElementsAre(1, 12));
 }
 
 // The record names who is the first from the leader's last transaction on. Without that it is
 // a write that makes the leader, as ever.
 TEST_F(LeaderTransfer, SuccessorTakesItsTokenFromAWriteIfTheRecordDoesNotNameIt) {
-    const auto all = queue_of(3);
-    ASSERT_EQ(told(transfer(*all[0], "2")), result::accepted);
+    const auto all = queue_that_hands_over(3);
     const auto before = all[0]->latch->term().token();
-    ensemble_.set("/leader", "");
+    ensemble_.set(path, "");
     all[0]->latch->resign();
     ASSERT_TRUE(leads(*all[2]));
     EXPECT_GT(all[2]->latch->term().token(), before);
-    EXPECT_EQ(std::string(path) + "/" + record()->znode, all[2]->latch->term().path())
+    EXPECT_EQ(path + "/" + record()->znode, all[2]->latch->term().path())
         << "written before it leads";
-    expect_in_order(*all[2]);
+    expect_leads(*all[2]);
 }
 
+// ---- how a leader that hands over may end ----
+
 TEST_F(LeaderTransfer, LeaderThatDoesNotFinishIsResignedAfterItsTime) {
-    const auto all = queue_of(2);
-    ASSERT_EQ(told(transfer(*all[0], "1")), result::accepted);
+    const auto all = queue_that_hands_over(2);
     const auto before = ensemble_.now();
     ASSERT_TRUE(leads(*all[1]));
     EXPECT_GE(ensemble_.now() - before, 4s);
     EXPECT_LE(ensemble_.now() - before, 6s);
     EXPECT_EQ(all[0]->story.count(leader_story::lost(loss_reason::resigned)), 1U);
-    expect_in_order(*all[1]);
+    expect_leads(*all[1]);
 }
 
 TEST_F(LeaderTransfer, CanBeClosedIntoInsteadOfResigned) {
-    const auto all = queue_of(3);
-    ASSERT_EQ(told(transfer(*all[0], "2")), result::accepted);
+    const auto all = queue_that_hands_over(3);
     all[0]->latch.reset();
-    ASSERT_TRUE(leads(*all[2]));
-    expect_in_order(*all[2]);
-    run_for(1s);
+    expect_leads(*all[2]);
     EXPECT_EQ(record()->id, "2");
 }
+
+TEST_F(LeaderTransfer, SuccessorLeadsWhenTheLeaderDiesInsteadOfFinishing) {
+    const auto all = queue_that_hands_over(3);
+    by_force([&] { ensemble_.expire(all[0]->id()); });
+    expect_leads(*all[2]);
+    EXPECT_EQ(all[1]->story.count("elected"), 0U);
+}
+
+TEST_F(LeaderTransfer, NextInTheQueueLeadsWhenTheSuccessorDies) {
+    const auto all = queue_that_hands_over(3);
+    ensemble_.expire(all[2]->id());
+    run_for(1s);
+    EXPECT_TRUE(all[0]->latch->is_leader());
+    all[0]->latch->resign();
+    expect_leads(*all[1]);
+}
+
+TEST_F(LeaderTransfer, SuccessorMayThinkBetterOfIt) {
+    const auto all = queue_that_hands_over(3);
+    all[2]->latch.reset();
+    all[0]->latch->resign();
+    expect_leads(*all[1]);
+}
+
+// ---- to whom, and how often ----
 
 TEST_F(LeaderTransfer, IsToNobodyWhoIsNotThereOrTakesNoPartOrIsTheLeader) {
     candidate& a = leading(taking_part("a"));
     candidate& b = following({.id = "b"});
-    EXPECT_EQ(told(transfer(a, "b")), result::no_candidate);
-    EXPECT_EQ(told(transfer(a, "c")), result::no_candidate);
-    EXPECT_EQ(told(transfer(a, "a")), result::no_candidate);
+    for (const char* whom : {"a", "b", "c"}) {
+        EXPECT_EQ(told(transfer(a, whom)), result::no_candidate) << whom;
+    }
     candidate& c = following(taking_part("c"));
     EXPECT_EQ(told(transfer(c, "a")), result::not_leading);
     EXPECT_THROW(transfer(b, "a"), error);
     run_for(30s);
     EXPECT_TRUE(a.latch->is_leader());
-    EXPECT_FALSE(a.latch->term().hand_over_requested().stop_requested());
+    EXPECT_FALSE(is_to_hand_over(a));
 }
 
 TEST_F(LeaderTransfer, CandidatesThatKnowNothingOfItAreLeftBehindAndLeadLater) {
@@ -125,12 +156,10 @@ TEST_F(LeaderTransfer, CandidatesThatKnowNothingOfItAreLeftBehindAndLeadLater) {
     EXPECT_EQ(mailboxes(), 2U);
     ASSERT_EQ(told(transfer(a, "b")), result::accepted);
     a.latch->resign();
-    ASSERT_TRUE(leads(b));
+    expect_leads(b);
     EXPECT_EQ(plain.story.count("elected"), 0U);
-    expect_in_order(b);
     b.latch.reset();
-    ASSERT_TRUE(leads(plain));
-    expect_in_order(plain);
+    expect_leads(plain);
     plain.latch.reset();
     ASSERT_TRUE(leads(last));
     EXPECT_EQ(told(transfer(a, "last")), result::not_leading);
@@ -145,43 +174,23 @@ TEST_F(LeaderTransfer, OneAfterTheOther) {
     EXPECT_EQ(told(second), result::accepted);
     all[0]->latch->resign();
     EXPECT_EQ(told(third), result::not_leading);
-    ASSERT_TRUE(leads(*all[2]));
-    expect_in_order(*all[2]);
-}
-
-TEST_F(LeaderTransfer, WakesTheSuccessorAndTheFollowerAmongMany) {
-    const auto all = queue_of(20);
-    ASSERT_EQ(told(transfer(*all[0], "12")), result::accepted);
-    run_for(1s);
-    settle();
-    all[0]->latch->resign();
-    ASSERT_TRUE(leads(*all[12]));
-    run_for(1s);
-    std::vector<int> woken;
-    for (int i = 1; i < 20; ++i) {
-        const auto c = ensemble_.count(all[std::size_t(i)]->id());
-        if (c.watch_events > 0 && i != 12) {
-            woken.push_back(i);
-        }
-    }
-    EXPECT_THAT(woken, ElementsAre(1)) << "besides the successor";
+    expect_leads(*all[2]);
 }
 
 TEST_F(LeaderTransfer, AndBackAgainManyTimes) {
     const auto all = queue_of(3);
     for (int round = 0; round < 10; ++round) {
-        const int from = round % 2 == 0 ? 0 : 2;
-        candidate& leader = *all[std::size_t(from)];
-        ASSERT_TRUE(leader.latch->is_leader());
-        ASSERT_EQ(told(transfer(leader, from == 0 ? "2" : "0")), result::accepted);
-        leader.latch->resign();
-        ASSERT_TRUE(leads(*all[from == 0 ? 2 : 0]));
-        run_for(1s);
+        const std::size_t to = round % 2 == 0 ? 2 : 0;
+        candidate& from = *all[2 - to];
+        ASSERT_EQ(told(transfer(from, std::to_string(to))), result::accepted);
+        from.latch->resign();
+        expect_leads(*all[to]);
     }
     EXPECT_EQ(all[1]->story.count("elected"), 0U);
-    expect_in_order(*all[0]);
     EXPECT_EQ(mailboxes(), 3U);
 }
+
+// ---- offers that are not accepted ----
 
 // A third one with the number of the leader would be the end of the sequence for all of them.
 TEST_F(LeaderTransfer, OfferThatCannotBeWithdrawnIsTheLastOne) {
@@ -209,44 +218,14 @@ TEST_F(LeaderTransfer, OneThatDoesNotAnswerCostsNothing) {
     ASSERT_EQ(told(transfer(*all[0], "2")), result::not_accepted);
     EXPECT_LE(ensemble_.now() - before, 2s + 100ms) << "a sixth of the session timeout";
     EXPECT_TRUE(all[0]->latch->is_leader());
-    EXPECT_FALSE(all[0]->latch->term().hand_over_requested().stop_requested());
+    EXPECT_FALSE(is_to_hand_over(*all[0]));
     ensemble_.resume(all[2]->id());
     run_for(10s);
     EXPECT_TRUE(all[0]->latch->is_leader()) << "the offer was withdrawn";
     EXPECT_EQ(all[2]->story.count("chosen"), 0U);
     ASSERT_EQ(told(transfer(*all[0], "2")), result::accepted) << "another one is not";
     all[0]->latch->resign();
-    ASSERT_TRUE(leads(*all[2]));
-    expect_in_order(*all[2]);
-}
-
-TEST_F(LeaderTransfer, SuccessorLeadsWhenTheLeaderDiesInsteadOfFinishing) {
-    const auto all = queue_of(3);
-    ASSERT_EQ(told(transfer(*all[0], "2")), result::accepted);
-    by_force([&] { ensemble_.expire(all[0]->id()); });
-    ASSERT_TRUE(leads(*all[2]));
-    EXPECT_EQ(all[1]->story.count("elected"), 0U);
-    expect_in_order(*all[2]);
-}
-
-TEST_F(LeaderTransfer, NextInTheQueueLeadsWhenTheSuccessorDies) {
-    const auto all = queue_of(3);
-    ASSERT_EQ(told(transfer(*all[0], "2")), result::accepted);
-    ensemble_.expire(all[2]->id());
-    run_for(1s);
-    EXPECT_TRUE(all[0]->latch->is_leader());
-    all[0]->latch->resign();
-    ASSERT_TRUE(leads(*all[1]));
-    expect_in_order(*all[1]);
-}
-
-TEST_F(LeaderTransfer, SuccessorMayThinkBetterOfIt) {
-    const auto all = queue_of(3);
-    ASSERT_EQ(told(transfer(*all[0], "2")), result::accepted);
-    all[2]->latch.reset();
-    all[0]->latch->resign();
-    ASSERT_TRUE(leads(*all[1]));
-    expect_in_order(*all[1]);
+    expect_leads(*all[2]);
 }
 
 /// The round trips are so short that a transfer ends before the leader first looks at its znode,
@@ -269,7 +248,7 @@ TEST_F(TransferByALeaderWhoseZnodeIsGone, IsNotAcceptedByAZnodeWithTheSameNumber
     ASSERT_TRUE(run_until([&] { return record() && record()->id == "a"; }, 10ms));
     run_for(200us);  // it knows of that
     by_force([&] {
-        ensemble_.remove(before.latch->term().path());
+        remove_znodes_but();
         ensemble_.remove(path);
     });
     after.latch->start();
@@ -278,64 +257,31 @@ TEST_F(TransferByALeaderWhoseZnodeIsGone, IsNotAcceptedByAZnodeWithTheSameNumber
     ASSERT_TRUE(term.valid());
     EXPECT_EQ(told(transfer(before, "b")), result::not_leading);
     EXPECT_TRUE(term.valid()) << "otherwise this shows nothing";
-    EXPECT_FALSE(term.hand_over_requested().stop_requested());
+    EXPECT_FALSE(is_to_hand_over(term));
 }
 
 // ---- asked for by others ----
 
 class LeaderIsAsked : public election_with_transfers {};
 
-TEST_F(LeaderIsAsked, ToResignAndTheNextOneLeads) {
+TEST_F(LeaderIsAsked, ForATransferToNobodyAndNonsenseAndLeadsOn) {
     const auto all = queue_of(3);
-    run_for(1s);
-    ask(*all[0]);
-    const leadership term = all[0]->latch->term();
-    ASSERT_TRUE(run_until([&] { return term.hand_over_requested().stop_requested(); }, 1s));
-    EXPECT_TRUE(term.valid());
-    all[0]->latch->resign();
-    ASSERT_TRUE(leads(*all[1]));
-    expect_in_order(*all[1]);
-}
-
-TEST_F(LeaderIsAsked, ToHandOverToOneOfThem) {
-    const auto all = queue_of(3);
-    run_for(1s);
-    ask(*all[0], "2");
-    ASSERT_TRUE(leads(*all[2])) << "at the latest when the time to finish is over";
-    EXPECT_EQ(all[1]->story.count("elected"), 0U);
-    expect_in_order(*all[2]);
-}
-
-TEST_F(LeaderIsAsked, ToHandOverToNobodyAndLeadsOn) {
-    const auto all = queue_of(2);
     run_for(1s);
     ask(*all[0], "who?");
     run_for(30s);
-    EXPECT_TRUE(all[0]->latch->is_leader());
-    EXPECT_FALSE(all[0]->latch->term().hand_over_requested().stop_requested());
-    expect_in_order(*all[0]);
-}
-
-TEST_F(LeaderIsAsked, NonsenseAndDoesNothing) {
-    const auto all = queue_of(3);
-    run_for(1s);
+    const std::string someone = "_c_00000000-0000-0000-0000-000000000000-latch-000000";
     for (const std::string& mailbox : ensemble_.children(peers_of(path))) {
-        const std::string at = peers_of(path) + "/" + mailbox;
-        for (const std::string& data :
-             {std::string("x"),
-              std::string(
-                  R"({"offer":"_c_00000000-0000-0000-0000-000000000000-latch-0000000000"})"),
-              std::string(
-                  R"({"offer":"_c_00000000-0000-0000-0000-000000000000-latch-0000009999"})")}) {
-            ensemble_.set(at, data);
+        for (const std::string& nonsense : {std::string("x"),
+                                            R"({"offer":")" + someone + R"(0000"})",
+                                            R"({"offer":")" + someone + R"(9999"})"}) {
+            ensemble_.set(peers_of(path) + "/" + mailbox, nonsense);
             run_for(1s);
         }
     }
-    EXPECT_TRUE(all[0]->latch->is_leader());
-    expect_in_order(*all[0]);
+    EXPECT_FALSE(is_to_hand_over(*all[0]));
+    expect_leads(*all[0]);
     ASSERT_EQ(told(transfer(*all[0], "2")), result::accepted);
-    ASSERT_TRUE(leads(*all[2]));
-    expect_in_order(*all[2]);
+    expect_leads(*all[2]);
 }
 
 }  // namespace

@@ -25,16 +25,15 @@ INSTANTIATE_TEST_SUITE_P(
     ,
     OnceAtEveryStep,
     ::testing::Values(
-        once_mishap{"connection_cut",
-                    [](ensemble& on, client& to, const auto&) { on.cut(to.session_id()); }},
+        once_mishap{"connection_cut", [](auto& on, auto& to, auto&) { on.cut(to.session_id()); }},
         once_mishap{"connection_cut_twice",
-                    [](ensemble& on, client& to, const auto&) {
+                    [](auto& on, auto& to, auto&) {
                         on.cut(to.session_id());
                         on.run_for(5ms);
                         on.cut(to.session_id());
                     }},
         once_mishap{"moved_to_a_server_behind",
-                    [](ensemble& on, client& to, const auto&) {
+                    [](auto& on, auto& to, auto&) {
                         const int behind = (on.leader() + 1) % 3;
                         on.lag(behind, 50ms);
                         on.move(to.session_id(), behind);
@@ -42,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(
                         on.lag(behind, 0s);
                     }},
         once_mishap{"cut_off_past_the_deadline",
-                    [](ensemble& on, client& to, const auto&) {
+                    [](auto& on, auto& to, auto&) {
                         const auto session = to.session_id();
                         on.black_hole(session);
                         on.run_for(9s);
@@ -50,32 +49,31 @@ INSTANTIATE_TEST_SUITE_P(
                     },
                     true},
         once_mishap{"leader_killed",
-                    [](ensemble& on, client&, const auto&) {
+                    [](auto& on, auto&, auto&) {
                         const int killed = on.leader();
                         on.stop_server(killed);
                         on.run_for(1s);
                         on.start_server(killed);
                     }},
         once_mishap{"znode_deleted",
-                    [](ensemble& on, client&, const std::string& own) {
+                    [](auto& on, auto&, auto& own) {
                         if (on.exists(own)) {
                             on.remove(own);
                         }
                     },
                     true},
         once_mishap{"znode_deleted_and_cut",
-                    [](ensemble& on, client& to, const std::string& own) {
+                    [](auto& on, auto& to, auto& own) {
                         if (on.exists(own)) {
                             on.remove(own);
                         }
                         on.cut(to.session_id());
                     },
                     true},
-        once_mishap{"session_ended",
-                    [](ensemble& on, client& to, const auto&) { on.expire(to.session_id()); },
-                    true},
+        once_mishap{
+            "session_ended", [](auto& on, auto& to, auto&) { on.expire(to.session_id()); }, true},
         once_mishap{"session_replaced",
-                    [](ensemble& on, client& to, const auto&) {
+                    [](auto& on, auto& to, auto&) {
                         const auto before = to.session_id();
                         on.replace(before);
                         on.cut(before);
@@ -84,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
                     },
                     true},
         once_mishap{"marker_of_another",
-                    [](ensemble& on, client& to, const auto&) {
+                    [](auto& on, auto& to, auto&) {
                         if (!on.exists("/marker")) {
                             on.create("/marker", "of another client");
                         }

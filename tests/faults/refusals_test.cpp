@@ -1,4 +1,3 @@
-#include "result_codes.hpp"
 #include "stepped_test.hpp"
 
 #include <string>
@@ -25,34 +24,6 @@ protected:
     mutex others_{other_, "/lock"};
 };
 
-TEST_F(Refusals, OfTheCreateArePaced) {
-    for (const int code : {code_without_a_word, throttled}) {
-        refuse(ensemble::request_kind::create, code, 40);
-        const auto w = acquire(m_);
-        ensemble_.run_for(3s);
-        EXPECT_FALSE(w->done) << code;
-        ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 60s)) << code;
-        EXPECT_TRUE(w->granted.valid());
-        w->granted.release();
-        ensemble_.run_for(5s);
-        EXPECT_EQ(ensemble_.children("/lock").size(), 0U) << code;
-    }
-}
-
-TEST_F(Refusals, OfAWaitersListArePaced) {
-    hold h = held(others_);
-    const auto w = acquire(m_);
-    ensemble_.run_for(1s);
-    refuse(ensemble::request_kind::children, code_without_a_word, 20);
-    ensemble_.suspend(c_.session_id());
-    h.release();
-    ensemble_.run_for(1s);
-    ensemble_.resume(c_.session_id());
-    ensemble_.run_for(2s);
-    EXPECT_FALSE(w->done);
-    expect_granted(w);
-}
-
 TEST_F(Refusals, OfAWaitersReadsArePacedAndNoReasonForAList) {
     hold h = held(others_);
     const auto w = acquire(m_);
@@ -68,17 +39,6 @@ TEST_F(Refusals, OfAWaitersReadsArePacedAndNoReasonForAList) {
     EXPECT_EQ(ensemble_.count(c_.session_id()).children, 0U);
     h.release();
     expect_granted(w, 1s);
-}
-
-TEST_F(Refusals, OfTheDeleteArePaced) {
-    hold h = held(m_);
-    ensemble_.run_for(1s);
-    refuse(ensemble::request_kind::remove, no_auth, 10);
-    h.release();
-    ensemble_.run_for(3s);
-    EXPECT_EQ(ensemble_.children("/lock").size(), 1U);
-    ensemble_.run_for(60s);
-    EXPECT_EQ(ensemble_.children("/lock").size(), 0U);
 }
 
 TEST_F(Refusals, OfHeartbeatsArePacedAndEndTheHoldInTime) {

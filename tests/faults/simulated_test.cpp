@@ -1,7 +1,7 @@
 #include "stepped_test.hpp"
 
-#include <optional>
 #include <stop_token>
+#include <string>
 
 namespace latchkey::test {
 namespace {
@@ -65,56 +65,80 @@ TEST_F(Simulated, WaiterWhoseDirectoryWasReplacedJoinsAnew) {
     expect_granted(waiting, 10s);
 }
 
-/// How long two holds believed at once, when the network held back all that an idle client sent,
-/// let it through just before the servers would have given up the connection, and then cut off the
-/// client with its follower; none if the first one was not granted before that.
-std::optional<ensemble::duration> overlap_after_a_stall(ensemble::duration phase,
-                                                        ensemble::duration stall) {
-    ensemble::options o;
-    o.mode = ensemble::mode::stepped;
-    o.one_way = 1ms;
-    ensemble e(o);
-    const auto connect = [&](int server) {
-        client c = e.connect({.session_timeout = 12s});
-        EXPECT_TRUE(e.run_until([&] { return c.session_id() != 0; }, 10s));
-        e.move(c.session_id(), server);
-        return c;
-    };
-    const int follower = (e.leader() + 1) % 3;
-    client cut_off = connect(follower);
-    client other = connect(e.leader());
-    e.run_for(20s + phase);
-    mutex mine(cut_off, "/lock");
-    mutex theirs(other, "/lock");
-    hold first;
-    hold second;
-    e.black_hole(cut_off.session_id());
-    e.run_for(stall);
-    e.resume(cut_off.session_id());
-    mine.async_acquire({}, [&](std::error_code, hold h) { first = std::move(h); });
-    if (!e.run_until([&] { return static_cast<bool>(first); }, 50ms)) {
-        return std::nullopt;
-    }
-    e.isolate(follower);
-    e.suspend(cut_off.session_id());
-    theirs.async_acquire({}, [&](std::error_code, hold h) { second = std::move(h); });
-    EXPECT_TRUE(e.run_until([&] { return static_cast<bool>(second); }, 60s));
-    const auto granted = e.now();
-    EXPECT_TRUE(e.run_until([&] { return !first.valid(); }, 60s));
-    return e.now() - granted;
-}
+// ---- directories that are made again ----
 
-TEST(SimulatedStall, WhatTheNetworkHeldBackIsNotBelievedAsIfItHadArrivedInTime) {
-    int granted = 0;
-    for (auto stall = 500ms; stall < 8000ms; stall += 500ms) {
-        for (auto phase = 0ms; phase < 4000ms; phase += 200ms) {
-            const auto overlap = overlap_after_a_stall(phase, stall);
-            granted += overlap ? 1 : 0;
-            ASSERT_EQ(overlap.value_or(0ns), 0ns)
-                << "stall " << stall.count() << " ms, phase " << phase.count() << " ms";
+/// A client has had a lock alone several times in a row. Then the directory is removed and made
+/// again, and another participant holds there, ahead of the number that the client gets next.
+class RemadeDirectory : public SteppedTest {
+protected:
+    RemadeDirectory() { use(mine_); }
+
+    void use(mutex& m) {
+        for (int i = 0; i < uses; ++i) {
+            held(m).release();
+            settle();
         }
     }
-    EXPECT_GE(granted, 100) << "of 300";
+
+    /// The path of the other participant.
+    std::string remake(const std::string& directory) {
+        for (const std::string& name : ensemble_.children(directory)) {
+            ensemble_.remove(directory + '/' + name);
+        }
+        ensemble_.remove(directory);
+        ensemble_.create(directory);
+        ensemble_.set_sequence(directory, uses);
+        return ensemble_.create(directory +
+                                "/_c_00000000-0000-0000-0000-000000000000-lock-0000000000");
+    }
+
+    void expect_granted_after(const std::string& other) {
+        const auto a = acquire(mine_);
+        ensemble_.run_for(1s);
+        EXPECT_FALSE(a->done);
+        ensemble_.remove(other);
+        expect_granted(a, 10s);
+    }
+
+    static constexpr int uses = 3;
+
+    client a_ = connected();
+    mutex mine_{a_, "/lock"};
+};
+
+TEST_F(RemadeDirectory, HasAHolderThatTheNextOneWaitsFor) {
+    expect_granted_after(remake("/lock"));
+}
+
+TEST_F(RemadeDirectory, WasRemovedWhileTheClientWasNotAllowedToReadIt) {
+    ensemble_.set_acl("/lock", {{"world", "anyone", permission::write}});
+    expect_granted_after(remake("/lock"));
+}
+
+TEST_F(RemadeDirectory, IsRemadeAtAnyMomentOfAnAcquire) {
+    for (auto moment = 0us; moment < round_trip; moment += 100us) {
+        mutex mine(a_, "/other" + std::to_string(moment.count()));
+        use(mine);
+        const auto a = acquire(mine);
+        ensemble_.run_for(moment);
+        const std::string other = remake(mine.path());
+        // If the own create was answered before, the grant is lost with the own znode.
+        ensemble_.run_for(1s);
+        EXPECT_FALSE(a->granted.valid()) << moment.count();
+        ensemble_.remove(other);
+        ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 10s));
+    }
+}
+
+TEST_F(RemadeDirectory, IsNotNeededToWaitForTheOwnLastZnode) {
+    ensemble_.refuse_next(ensemble::request_kind::remove, -102, a_.session_id());
+    hold last = held(mine_);
+    const std::string path = last.path();
+    last.release();
+    const auto a = acquire(mine_);
+    ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 10s));
+    EXPECT_TRUE(a->granted.valid());
+    EXPECT_FALSE(ensemble_.exists(path)) << "it was waited for";
 }
 
 }  // namespace

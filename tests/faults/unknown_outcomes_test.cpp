@@ -1,9 +1,9 @@
+#include "request_faults.hpp"
 #include "stepped_test.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -13,53 +13,17 @@ namespace {
 using when = ensemble::when;
 using op = ensemble::request_kind;
 
-/// How a write ends without its outcome: with one of the codes that tell nothing, although it was
-/// done or not, and with the connection or without.
-struct ending {
-    int code;
-    when applied;
-    bool connection_breaks;
-};
-
-void PrintTo(const ending& e, std::ostream* to) {
-    *to << e.code << (e.applied == when::after ? ", applied" : ", not applied")
-        << (e.connection_breaks ? ", connection broken" : ", connection kept");
-}
-
-std::vector<ending> every_ending() {
-    std::vector<ending> all;
-    for (const int code : {-4, -7, -2, -112, -116}) {
-        for (const when w : {when::before, when::after}) {
-            for (const bool breaks : {true, false}) {
-                all.push_back({code, w, breaks});
-            }
-        }
-    }
-    return all;
-}
-
-std::string name_of(const ::testing::TestParamInfo<ending>& p) {
-    return "Code" + std::to_string(-p.param.code) +
-           (p.param.applied == when::after ? "Applied" : "NotApplied") +
-           (p.param.connection_breaks ? "Broken" : "Kept");
-}
-
 /// Each write of the library, with each unknown outcome: what the caller is told, and what is left
 /// on the servers.
-class UnknownOutcome : public SteppedTest, public ::testing::WithParamInterface<ending> {
+class UnknownOutcome : public SteppedTest, public ::testing::WithParamInterface<request_fault> {
 protected:
     /// The next requests of the kind by that client end so.
     void lose(op what, const client& by, int count = 1) {
-        const ending& e = GetParam();
         asked_for_ = ensemble_.faults_to_come() + static_cast<std::size_t>(count);
-        if (e.connection_breaks) {
-            ensemble_.fail_next(what, e.applied, by.session_id(), count, e.code);
-        } else {
-            ensemble_.refuse_next(what, e.code, by.session_id(), count, e.applied);
-        }
+        GetParam().meet(ensemble_, what, by.session_id(), count);
     }
 
-    static bool applied() { return GetParam().applied == when::after; }
+    static bool applied() { return GetParam().is_applied(); }
 
     /// The directory is there, and known to the client.
     void warm_up() {
@@ -83,6 +47,38 @@ protected:
         EXPECT_EQ(znode->czxid, h.token().zxid);
     }
 
+    /// Long after the fault, `by` holds alone.
+    void expect_hold(const hold& h, const client& by) {
+        ensemble_.run_for(5s);
+        expect_sole_holder(h, by);
+        expect_met(a_);
+    }
+
+    /// Nothing is granted, and no error told; `other` holds on alone.
+    void expect_nothing(const std::shared_ptr<attempt>& a, const hold& other) {
+        ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 10s));
+        EXPECT_TRUE(is_empty(a->granted));
+        EXPECT_FALSE(a->ec);
+        expect_hold(other, b_);
+    }
+
+    /// A transaction is told as such, sent once, and applied or not as the fault says.
+    template <class By>
+    void expect_indeterminate(By& by, std::vector<operation> more = {}) {
+        std::vector<std::error_code> told;
+        more.push_back(operation::create("/created"));
+        more.push_back(operation::set("/set", "new"));
+        by.async_transact(std::move(more),
+                          [&](std::error_code ec, const auto&) { told.push_back(ec); });
+        ensemble_.run_for(15s);
+        ASSERT_EQ(told.size(), 1U);
+        EXPECT_EQ(told.front(), errc::indeterminate);
+        EXPECT_TRUE(told.front() == error_kind::indeterminate);
+        EXPECT_EQ(ensemble_.count().multis, 1U) << "sent again";
+        EXPECT_EQ(ensemble_.exists("/created"), applied());
+        EXPECT_EQ(ensemble_.get("/set")->data, applied() ? "new" : "old");
+    }
+
     std::size_t asked_for_ = 0;
     client a_ = connected();
     client b_ = connected();
@@ -90,34 +86,30 @@ protected:
     mutex theirs_{b_, "/lock"};
 };
 
-INSTANTIATE_TEST_SUITE_P(Of, UnknownOutcome, ::testing::ValuesIn(every_ending()), name_of);
+INSTANTIATE_TEST_SUITE_P(Of,
+                         UnknownOutcome,
+                         ::testing::ValuesIn(every_unknown_outcome()),
+                         [](const auto& p) { return p.param.name(); });
 
 TEST_P(UnknownOutcome, OfTheCreateIsAHoldWithOneZnode) {
     warm_up();
     lose(op::create, a_);
     const hold h = held(mine_);
-    ensemble_.run_for(5s);
-    expect_sole_holder(h, a_);
-    expect_met(a_);
+    expect_hold(h, a_);
 }
 
 TEST_P(UnknownOutcome, OfAContainersCreateIsAHoldWithOneZnode) {
     lose(op::create, a_);  // the directory's own: the first that is sent
     const hold h = held(mine_);
-    ensemble_.run_for(5s);
-    expect_sole_holder(h, a_);
-    expect_met(a_);
+    expect_hold(h, a_);
 }
 
 TEST_P(UnknownOutcome, OfATrysCreateIsAHoldWithOneZnode) {
     warm_up();
     lose(op::create, a_);
     const auto t = acquire(mine_, 0s);
-    ASSERT_TRUE(ensemble_.run_until([&] { return t->done; }, 30s));
-    EXPECT_FALSE(t->ec);
-    ensemble_.run_for(5s);
-    expect_sole_holder(t->granted, a_);
-    expect_met(a_);
+    expect_granted(t, 30s);
+    expect_hold(t->granted, a_);
 }
 
 TEST_P(UnknownOutcome, OfTheCreateOfAWaiterKeepsItsOneZnodeInTheQueue) {
@@ -129,10 +121,8 @@ TEST_P(UnknownOutcome, OfTheCreateOfAWaiterKeepsItsOneZnodeInTheQueue) {
     EXPECT_FALSE(w->done);
     EXPECT_EQ(in_queue(), 2U);
     h.release();
-    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 30s));
-    ensemble_.run_for(5s);
-    expect_sole_holder(w->granted, a_);
-    expect_met(a_);
+    expect_granted(w, 30s);
+    expect_hold(w->granted, a_);
 }
 
 TEST_P(UnknownOutcome, OfACreateThatIsGivenUpIsAnEmptyHoldAndLeavesNothing) {
@@ -144,12 +134,7 @@ TEST_P(UnknownOutcome, OfACreateThatIsGivenUpIsAnEmptyHoldAndLeavesNothing) {
         acquire(mine_, std::chrono::nanoseconds::max(), {.stop = stop.get_token(), .reserved = {}});
     ensemble_.run_for(one_way);
     stop.request_stop();
-    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 10s));
-    EXPECT_TRUE(is_empty(w->granted));
-    EXPECT_FALSE(w->ec);
-    ensemble_.run_for(5s);
-    expect_sole_holder(h, b_);
-    expect_met(a_);
+    expect_nothing(w, h);
 }
 
 TEST_P(UnknownOutcome, OfTheWriteThatResolvesACreateIsAskedAgain) {
@@ -172,7 +157,7 @@ TEST_P(UnknownOutcome, OfTheProofBeforeAGrantDelaysTheGrantAndNoMore) {
     ensemble_.run_for(60s);  // not next in line: it has proven nothing for long
     lose(op::multi, c, 2);   // the one that travels with the list, and the one after it
     first.release();
-    ASSERT_TRUE(ensemble_.run_until([&] { return second->done; }, 30s));
+    expect_granted(second, 30s);
     second->granted.release();
     ASSERT_TRUE(ensemble_.run_until([&] { return third->done; }, 30s));
     ensemble_.run_for(5s);
@@ -200,22 +185,9 @@ TEST_P(UnknownOutcome, OfAGuardedTransactionIsToldAsSuchAndSentOnce) {
     ensemble_.create("/removed");
     settle();
     lose(op::multi, a_);
-    std::vector<std::error_code> told;
-    h.async_transact({operation::create("/created"),
-                      operation::set("/set", "new"),
-                      operation::remove("/removed")},
-                     [&](std::error_code ec, const auto&) { told.push_back(ec); });
-    ASSERT_TRUE(ensemble_.run_until([&] { return !told.empty(); }, 10s));
-    EXPECT_EQ(told.front(), errc::indeterminate);
-    EXPECT_TRUE(told.front() == error_kind::indeterminate);
-    ensemble_.run_for(5s);
-    EXPECT_EQ(told.size(), 1U);
-    EXPECT_EQ(ensemble_.count().multis, 1U) << "sent again";
-    EXPECT_EQ(ensemble_.exists("/created"), applied());
-    EXPECT_EQ(ensemble_.get("/set")->data, applied() ? "new" : "old");
+    expect_indeterminate(h, {operation::remove("/removed")});
     EXPECT_EQ(ensemble_.exists("/removed"), !applied());
-    expect_sole_holder(h, a_);
-    expect_met(a_);
+    expect_hold(h, a_);
 }
 
 TEST_P(UnknownOutcome, OfATransactionThatIsAppliedOnceIsFoundOut) {
@@ -241,15 +213,7 @@ TEST_P(UnknownOutcome, OfATransactionWithoutAHoldIsToldAsSuchAndSentOnce) {
     ensemble_.create("/set", "old");
     settle();
     lose(op::multi, a_);
-    std::vector<std::error_code> told;
-    a_.async_transact({operation::create("/created"), operation::set("/set", "new")},
-                      [&](std::error_code ec, const auto&) { told.push_back(ec); });
-    ASSERT_TRUE(ensemble_.run_until([&] { return !told.empty(); }, 10s));
-    EXPECT_EQ(told.front(), errc::indeterminate);
-    ensemble_.run_for(5s);
-    EXPECT_EQ(told.size(), 1U);
-    EXPECT_EQ(ensemble_.count().multis, 1U) << "sent again";
-    EXPECT_EQ(ensemble_.exists("/created"), applied());
+    expect_indeterminate(a_);
     expect_met(a_);
 }
 
@@ -260,10 +224,8 @@ TEST_P(UnknownOutcome, OfTheDeleteOfAReleaseIsRepeatedUntilTheZnodeIsGone) {
     lose(op::remove, a_);
     h.release();
     EXPECT_FALSE(h);
-    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 10s));
-    ensemble_.run_for(5s);
-    expect_sole_holder(w->granted, b_);
-    expect_met(a_);
+    expect_granted(w, 10s);
+    expect_hold(w->granted, b_);
 }
 
 TEST_P(UnknownOutcome, OfTheDeleteOfAWaiterThatGivesUpIsAnEmptyHoldAndLeavesNothing) {
@@ -271,12 +233,7 @@ TEST_P(UnknownOutcome, OfTheDeleteOfAWaiterThatGivesUpIsAnEmptyHoldAndLeavesNoth
     ensemble_.run_for(1s);
     lose(op::remove, a_);
     const auto w = acquire(mine_, 2s);
-    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 10s));
-    EXPECT_TRUE(is_empty(w->granted));
-    EXPECT_FALSE(w->ec);
-    ensemble_.run_for(5s);
-    expect_sole_holder(h, b_);
-    expect_met(a_);
+    expect_nothing(w, h);
 }
 
 TEST_P(UnknownOutcome, OfTheDeletesOfAClosedClientEndsWithTheSession) {
