@@ -2,6 +2,7 @@
 #include <latchkey/inspect.hpp>
 #include <latchkey/semaphore.hpp>
 
+#include "client/client_core.hpp"
 #include "result_codes.hpp"
 #include "stepped_outcome.hpp"
 #include "stepped_test.hpp"
@@ -11,6 +12,8 @@
 #include <array>
 #include <functional>
 #include <iterator>
+#include <optional>
+#include <ostream>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -25,6 +28,7 @@ namespace {
 
 using op = ensemble::request_kind;
 using ::testing::Combine;
+using ::testing::Values;
 using ::testing::ValuesIn;
 
 constexpr std::pair<op, const char*> kinds[]{{op::create, "Create"},
@@ -126,6 +130,11 @@ protected:
 
     void obey(op kind) { ensemble_.refuse_next(kind, 0, c_.session_id(), 0); }
 
+    void expect_error(const std::shared_ptr<attempt>& a, errc ec) {
+        ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
+        EXPECT_EQ(a->ec, ec) << a->ec.message();
+    }
+
     [[nodiscard]] std::size_t lines() const {
         return std::size_t(std::count(logged_.begin(), logged_.end(), "unexpected-answer"));
     }
@@ -157,17 +166,14 @@ TEST_F(UnexpectedAnswers, AreTheErrorOfACallWhoseTimeIsOverAlsoOnceTheServersHav
     const auto a = acquire(m_, 3s);
     ensemble_.run_for(1s);
     stop_all(ensemble_);
-    ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
-    EXPECT_EQ(a->ec, errc::protocol) << a->ec.message();
+    expect_error(a, errc::protocol);
 }
 
 TEST_F(UnexpectedAnswers, ThatRefuseForGoodEndACallThatHasNoLimit) {
     constexpr int unimplemented = -6;
     for (const op kind : {op::create, op::children, op::any}) {
         refuse(kind, unimplemented);
-        const auto a = acquire(m_);
-        EXPECT_TRUE(ensemble_.run_until([&] { return a->done; }, 10s));
-        EXPECT_EQ(a->ec, errc::unsupported) << a->ec.message();
+        expect_error(acquire(m_), errc::unsupported);
         obey(kind);
         ensemble_.run_for(5s);
         EXPECT_EQ(in_queue(), 0U);
@@ -179,21 +185,16 @@ TEST_F(UnexpectedAnswers, ThatAskForAuthenticationEndTheClient) {
     constexpr int authentication_required = -124;
     ensemble_.refuse_next(op::any, authentication_required, c_.session_id());
     c_.async_exists("/elsewhere", read_from::any_server, [](std::error_code, const auto&) {});
-    const auto a = acquire(m_);
-    ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 10s));
-    EXPECT_EQ(a->ec, errc::authentication_failed) << a->ec.message();
+    expect_error(acquire(m_), errc::authentication_failed);
 }
 
 TEST_F(UnexpectedAnswers, OfEarlierCallsAreNoErrorOfALaterOne) {
     refuse(op::create);
-    const auto a = acquire(m_, 3s);
-    ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
+    expect_error(acquire(m_, 3s), errc::not_acquired);
     obey(op::create);
     ensemble_.run_for(30s);
     stop_all(ensemble_);
-    const auto b = acquire(m_, 3s);
-    ASSERT_TRUE(ensemble_.run_until([&] { return b->done; }, 60s));
-    EXPECT_EQ(b->ec, errc::unreachable) << b->ec.message();
+    expect_error(acquire(m_, 3s), errc::unreachable);
 }
 
 // A refusal on another path says nothing about this one, whose server may have lost its leader.
@@ -201,31 +202,106 @@ TEST_F(UnexpectedAnswers, OrdinaryOnesOfOtherPathsLeaveACallUnreachable) {
     ensemble_.isolate(ensemble_.sessions().front().server);
     const auto a = acquire(m_, 3s);
     c_.async_exists("/elsewhere", read_from::any_server, [](std::error_code, const auto&) {});
-    ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 60s));
-    EXPECT_EQ(a->ec, errc::unreachable) << a->ec.message();
+    expect_error(a, errc::unreachable);
 }
 
-// ---- a session that cannot own ephemeral znodes ----
+// ---- what cannot be: a session that owns no ephemeral znodes, directories that may not come ----
 
-class LocalSession : public SteppedTest, public ::testing::WithParamInterface<timed_recipe> {};
+/// It does not come by waiting. Each recipe says so at once.
+class CallsThatCannotBe : public SteppedTest {
+protected:
+    void expect_error_at_once(const timed_call& call, errc why) {
+        const auto o = std::make_shared<outcome>();
+        const auto begun = ensemble_.now();
+        call.begin(60s, {}, outcome::into(o, ensemble_));
+        ASSERT_TRUE(ensemble_.run_until([&] { return o->done; }, 100s));
+        EXPECT_FALSE(o->passed);
+        EXPECT_EQ(o->ec, why) << o->ec.message();
+        EXPECT_LE(o->at - begun, 1s);
+    }
+};
+
+class LocalSession : public CallsThatCannotBe,
+                     public ::testing::WithParamInterface<timed_recipe> {};
 
 TEST_P(LocalSession, IsTheErrorOfEachRecipeAtOnce) {
     client c = connected();
-    const auto made = GetParam().make(ensemble_, c);
     for (const op kind : {op::create, op::multi}) {
         ensemble_.refuse_next(kind, -120, c.session_id(), 1'000'000);
     }
-    const auto o = std::make_shared<outcome>();
-    const auto begun = ensemble_.now();
-    made.begin(60s, {}, outcome::into(o, ensemble_));
-    ASSERT_TRUE(ensemble_.run_until([&] { return o->done; }, 100s));
-    EXPECT_EQ(o->ec, errc::unsupported) << o->ec.message();
-    EXPECT_LE(o->at - begun, 1s);
+    expect_error_at_once(GetParam().make(ensemble_, c), errc::unsupported);
 }
 
 INSTANTIATE_TEST_SUITE_P(, LocalSession, ValuesIn(timed_that_create()), [](const auto& p) {
     return p.param.name;
 });
+
+/// Why no directory can be created below /corp.
+struct obstacle {
+    const char* name;
+    errc why;
+    int code = 0;  ///< what the servers answer; 0 if the in-process ensemble knows by itself
+};
+
+constexpr obstacle obstacles[]{
+    {"NoCreate", errc::not_authorized},
+    {"EphemeralParent", errc::ephemeral_parent},
+    {"Quota", errc::quota_exceeded, -125},
+    {"List", errc::not_authorized, -114},
+};
+
+void PrintTo(const obstacle& o, std::ostream* out) {
+    *out << o.name;
+}
+
+class RefusedDirectories
+    : public CallsThatCannotBe,
+      public ::testing::WithParamInterface<std::tuple<timed_recipe, obstacle, int>> {
+protected:
+    RefusedDirectories() {
+        const auto& [recipe, what, missing] = GetParam();
+        const bool ephemeral = what.why == errc::ephemeral_parent;
+        if (ephemeral) {
+            owner_.emplace(connected());
+            const auto core = client_core::of(*owner_);
+            core->submit(request::create("/corp", {}, create_mode::ephemeral, *core->access()),
+                         [](const reply&) {});
+            EXPECT_TRUE(ensemble_.run_until([this] { return ensemble_.exists("/corp"); }, 10s));
+        } else if (what.code == 0 || missing == 2) {
+            ensemble_.create("/corp");
+        }
+        if (what.code == 0 && !ephemeral) {
+            ensemble_.set_acl("/corp",
+                              {{"world", "anyone", permission::read | permission::remove}});
+        }
+        // The recipe's own directory is below this one.
+        c_.emplace(
+            ensemble_.connect({.session_timeout = 12s}, missing == 1 ? "/corp" : "/corp/team"));
+        EXPECT_TRUE(ensemble_.run_until([&] { return c_->session_id() != 0; }, 10s));
+        call_ = recipe.make(ensemble_, *c_);
+        // The levels above the recipe's directory, and no more: below them there is no znode.
+        ensemble_.refuse_next(ensemble::request_kind::create,
+                              what.code,
+                              c_->session_id(),
+                              what.code == 0 ? 0 : missing);
+    }
+
+    std::optional<client> owner_;
+    std::optional<client> c_;
+    timed_call call_;
+};
+
+TEST_P(RefusedDirectories, EndTheCallAtOnce) {
+    expect_error_at_once(call_, std::get<obstacle>(GetParam()).why);
+}
+
+INSTANTIATE_TEST_SUITE_P(,
+                         RefusedDirectories,
+                         Combine(ValuesIn(timed_that_create()), ValuesIn(obstacles), Values(1, 2)),
+                         [](const auto& p) {
+                             return std::get<0>(p.param).name + std::get<1>(p.param).name +
+                                    std::to_string(std::get<2>(p.param));
+                         });
 
 // ---- calls that block ----
 

@@ -18,7 +18,7 @@ namespace {
 using when = ensemble::when;
 using op = ensemble::request_kind;
 
-class MeetingRepeated : public MeetingTest {
+class MeetingRepeated : public MeetingTrouble {
 protected:
     /// The first one is counted on by a round, and its znode is then deleted by somebody before its
     /// second create, which is none of the round's.
@@ -98,7 +98,7 @@ TEST_F(MeetingRepeated, CreateIsGivenUpForGoodThoughARoundCountedOnTheFirst) {
 }
 
 /// Servers that hear of each other late.
-class MeetingBehind : public MeetingTest {
+class MeetingBehind : public MeetingTrouble {
 protected:
     static ensemble::options slow() {
         ensemble::options o = exact();
@@ -106,7 +106,7 @@ protected:
         return o;
     }
 
-    MeetingBehind() : MeetingTest(slow()) {
+    MeetingBehind() : MeetingTrouble(slow()) {
         ensemble_.move(a_.session_id(), leader_);
         ensemble_.move(b_.session_id(), leader_);
         ensemble_.run_for(5s);

@@ -23,22 +23,20 @@ protected:
         for (std::size_t i = 0; i < ours; ++i) {
             clients_.push_back(std::make_unique<client>(connected()));
             barriers_.push_back(std::make_unique<double_barrier>(*clients_[i], "/b", wanted));
-            const auto known = ensemble_.children("/b");
             entered_.push_back(enter(*barriers_[i], ensemble_));
             ensemble_.run_for(100ms);
             for (const std::string& name : ensemble_.children("/b")) {
-                if (std::find(known.begin(), known.end(), name) == known.end()) {
-                    by_name_[name] = i;
-                }
+                by_name_.try_emplace(name, i);
             }
         }
         EXPECT_EQ(by_name_.size(), ours);
     }
 
     /// What Curator's last participant does.
-    void curator_begins_a_round() {
+    void curator_begins_a_round(ensemble::duration then = 20ms) {
         ensemble_.create("/b/0c9a6a34-7f0e-4a1c-9c39-4f4d9dd8a0f1");
         ensemble_.create("/b/ready");
+        ensemble_.run_for(then);
     }
 
     [[nodiscard]] std::size_t passed() const {
@@ -57,7 +55,6 @@ protected:
 
 TEST_F(MeetingWatch, TellsAllOfARoundThatCuratorBegins) {
     curator_begins_a_round();
-    ensemble_.run_for(20ms);
     EXPECT_EQ(passed(), ours);
 }
 
@@ -66,7 +63,6 @@ TEST_F(MeetingWatch, IsTakenOverFromWhoIsLost) {
     ensemble_.expire(clients_[lost]->session_id());
     ensemble_.run_for(500ms);  // it has entered again
     curator_begins_a_round();
-    ensemble_.run_for(20ms);
     EXPECT_EQ(passed(), ours);
 }
 
@@ -76,8 +72,7 @@ class MeetingWatchThatIsLost : public MeetingWatch,
 
 TEST_P(MeetingWatchThatIsLost, BeforeItTellsIsTakenOver) {
     const std::size_t lost = keeper();
-    curator_begins_a_round();
-    ensemble_.run_for(GetParam());
+    curator_begins_a_round(GetParam());
     ensemble_.expire(clients_[lost]->session_id());
     ensemble_.run_for(50ms);
     for (std::size_t i = 0; i < ours; ++i) {
@@ -86,8 +81,7 @@ TEST_P(MeetingWatchThatIsLost, BeforeItTellsIsTakenOver) {
 }
 
 TEST_P(MeetingWatchThatIsLost, WithItsConnectionIsTakenUpAgain) {
-    curator_begins_a_round();
-    ensemble_.run_for(GetParam());
+    curator_begins_a_round(GetParam());
     ensemble_.cut(clients_[keeper()]->session_id());
     ensemble_.run_until([this] { return passed() == ours; }, 10s);
     EXPECT_EQ(passed(), ours);
@@ -117,7 +111,6 @@ TEST_F(MeetingWatch, IsTakenOverFromWhoGivesUp) {
     clients_[keeper()].reset();
     ensemble_.run_for(50ms);
     curator_begins_a_round();
-    ensemble_.run_for(20ms);
     EXPECT_EQ(passed(), ours - 1);
 }
 

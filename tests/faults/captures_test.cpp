@@ -1,22 +1,19 @@
-#include <latchkey/barrier.hpp>
-#include <latchkey/double_barrier.hpp>
 #include <latchkey/ensemble.hpp>
 #include <latchkey/group.hpp>
 #include <latchkey/leader_latch.hpp>
 #include <latchkey/leader_observer.hpp>
 #include <latchkey/leader_selector.hpp>
 #include <latchkey/mutex.hpp>
-#include <latchkey/shared_mutex.hpp>
 
 #include "client/client_core.hpp"
 #include "eventually.hpp"
 #include "listening_observer.hpp"
 #include "recipe_forms.hpp"
+#include "unreachable_calls.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <future>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -76,6 +73,7 @@ private:
 
 /// What a form of call needs besides its witness.
 struct stage {
+    ensemble& servers;
     client& c;
     client& other;  ///< may be in the way
     bool waits;     ///< it is to wait until it is stopped
@@ -98,7 +96,7 @@ struct stage {
 
 /// One asynchronous call, or one registration, whose function captures the witness.
 struct form {
-    const char* name;
+    std::string name;
     std::function<void(stage&, const witness&)> begin;
 };
 
@@ -106,47 +104,25 @@ std::ostream& operator<<(std::ostream& out, const form& f) {
     return out << f.name;
 }
 
-/// What `theirs` has acquired is in the way of `ours`.
-form acquire(const char* name, const make_lock& ours, const make_lock& theirs) {
-    return {name, [ours, theirs](stage& s, const witness& w) {
+/// One call of each recipe, whose handler captures it.
+form call_of(const timed_recipe& recipe) {
+    return {recipe.name, [recipe](stage& s, const witness& w) {
+                auto& call = s.keep(recipe.make(s.servers, s.c));
+                call.prepare();
                 if (s.waits) {
-                    std::promise<hold> granted;
-                    s.keep(theirs(s.other))(for_ever, {}, [&](std::error_code, hold h) {
-                        granted.set_value(std::move(h));
-                    });
-                    s.keep(granted.get_future().get());
+                    call.occupy();
                 }
-                s.keep(ours(s.c))(for_ever,
-                                  {.stop = s.stop, .reserved = [w](const queue_position&) {}},
-                                  [w](std::error_code, const hold&) {});
+                call.begin(for_ever, s.stop, [w](std::error_code, bool) {});
             }};
 }
 
-form acquire(const char* name, const make_lock& of) {
-    return acquire(name, of, of);
-}
-
-const std::vector<form>& forms() {
-    static const std::vector<form> all{
-        acquire("Mutex", mutex_of),
-        acquire("Semaphore", permits_of<semaphore>),
-        acquire("CuratorSemaphore", permits_of<curator_semaphore>),
-        acquire("MultiMutex", multi_mutex_of),
-        acquire("SharedMutex",
-                shared_mutex_as(lock_mode::exclusive),
-                shared_mutex_as(lock_mode::shared)),
-        {"Conversion",
+std::vector<form> forms() {
+    std::vector<form> all{
+        {"Reserved",
          [](stage& s, const witness& w) {
-             if (s.waits) {
-                 s.keep(s.make<shared_mutex>(s.other, "/rw").acquire(lock_mode::shared));
-             }
-             auto& m = s.make<shared_mutex>(s.c, "/rw");
-             hold h = m.acquire(lock_mode::upgrade);
-             m.async_convert(std::move(h),
-                             lock_mode::exclusive,
-                             for_ever,
-                             {.stop = s.stop, .reserved = [w](const queue_position&) {}},
-                             [w](std::error_code, const hold&) {});
+             s.make<mutex>(s.c, "/lock")
+                 .async_acquire({.stop = s.stop, .reserved = [w](const queue_position&) {}},
+                                [](std::error_code, const hold&) {});
          }},
         {"Transaction",
          [](stage& s, const witness& w) {
@@ -162,37 +138,11 @@ const std::vector<form>& forms() {
          }},
         {"Reading",
          [](stage& s, const witness& w) {
-             const auto from = s.waits ? read_from::quorum : read_from::any_server;
-             s.c.async_get("/zoo", from, [w](std::error_code, const auto&) {});
-             s.c.async_exists("/", from, [w](std::error_code, const auto&) {});
-             s.c.async_children("no path", from, [w](std::error_code, const auto&) {});
-             s.c.async_transact({operation::create("/effect")},
-                                [w](std::error_code, const auto&) {});
+             s.c.async_children("no path", read_from::quorum, [w](auto, const auto&) {});
          }},
-        {"Barrier",
+        {"GroupListener",
          [](stage& s, const witness& w) {
-             auto& b = s.make<barrier>(s.c, "/barrier");
-             if (s.waits) {
-                 b.set();
-             }
-             b.async_wait(for_ever, s.stop, [w](std::error_code, bool) {});
-         }},
-        {"DoubleBarrier",
-         [](stage& s, const witness& w) {
-             s.make<double_barrier>(s.c, "/meeting", s.waits ? 2U : 1U)
-                 .async_enter(for_ever, s.stop, [w](std::error_code, bool) {});
-         }},
-        {"Group",
-         [](stage& s, const witness& w) {
-             auto& g = s.make<group>(s.c, "/group");
-             s.keep(g.on_change([w](const std::vector<group_member>&) {}));
-             if (s.waits) {
-                 s.keep(s.make<group>(s.other, "/group").join("one"));
-             }
-             g.async_join("one",
-                          for_ever,
-                          {.data = {}, .stop = s.stop},
-                          [w](std::error_code, const membership&) {});
+             s.keep(s.make<group>(s.c, "/group").on_change([w](const auto&) {}));
          }},
         {"LeaderLatch",
          [](stage& s, const witness& w) {
@@ -236,6 +186,13 @@ const std::vector<form>& forms() {
          }},
         {"Listener",
          [](stage& s, const witness& w) { s.keep(s.c.on_change([w](connection_state) {})); }}};
+    for (const auto& some : {timed_from_the_start(), timed_requests(), timed_once_inside()}) {
+        for (const timed_recipe& recipe : some) {
+            if (!recipe.name.starts_with("barrier_")) {  // those are steps of calls that block
+                all.push_back(call_of(recipe));
+            }
+        }
+    }
     return all;
 }
 
@@ -262,7 +219,8 @@ TEST_P(CapturesOf, AreNeverDestroyedOnTheLoop) {
     witnesses all(core->loop());
     {
         std::stop_source stop;
-        stage s{.c = c,
+        stage s{.servers = servers,
+                .c = c,
                 .other = other,
                 .waits = e != "Completed" && e != "Refused",
                 .stop = stop.get_token(),

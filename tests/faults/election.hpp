@@ -203,7 +203,9 @@ protected:
         EXPECT_EQ(path + "/" + r->znode, term.path());
         EXPECT_EQ(r->is, leader_record::state::leading);
         EXPECT_EQ(token_of(*r, znode->mzxid), term.token());
-        EXPECT_EQ(ensemble_.get(term.path())->version, 0) << "a candidate's znode is never written";
+        const auto own = ensemble_.get(term.path());
+        EXPECT_EQ(own->version, 0) << "a candidate's znode is never written";
+        EXPECT_EQ(own->ephemeral_owner, c.id());
     }
 
     /// Each term was told, and each end of one.

@@ -2,7 +2,6 @@
 
 #include "every_step.hpp"
 #include "listening_observer.hpp"
-#include "result_codes.hpp"
 #include "stepped_test.hpp"
 
 #include <optional>
@@ -87,25 +86,6 @@ TEST_F(LeaderObserverFaults, AnyRequestOrAnswerMayBeLost) {
         }
     }
     EXPECT_LE(ensemble_.open_watches(), 2U) << "what the servers have is one a path and kind";
-}
-
-/// The connection stays, so that no other one comes to look again.
-TEST_F(LeaderObserverFaults, RefusalsAndUnknownAnswersAreFollowedByAnotherLook) {
-    for (const int code : {throttled, inconsistency}) {
-        const auto first = candidate();
-        ensemble_.refuse_next(op::children, code, c_.session_id(), 3);
-        ensemble_.refuse_next(op::get, code, c_.session_id(), 5);
-        const listening_observer o(c_, "/lead", notes());
-        ASSERT_TRUE(comes_to_the_last());
-        ensemble_.refuse_next(op::children, code, c_.session_id(), 3);
-        ensemble_.refuse_next(op::get, code, c_.session_id(), 3);
-        const auto second = candidate();
-        ensemble_.remove(first);
-        ASSERT_TRUE(comes_to_the_last());
-        ensemble_.remove(second);
-        ASSERT_TRUE(comes_to(""));
-        expect_in_order();
-    }
 }
 
 TEST_F(LeaderObserverFaults, OfTwoWithOneNumberTheOlderOneLeadsWhicheverReadIsRefused) {

@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(Outcome,
                                            request_fault{when::after, -7, false},
                                            request_fault{when::before, -2, false},
                                            request_fault{when::after, -2, false}),
-                         [](const auto& p) { return p.param.name(); });
+                         named);
 
 // ---- what ends with the leader ----
 

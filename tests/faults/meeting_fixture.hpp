@@ -14,11 +14,12 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace latchkey::test {
 
 /// Two clients that meet at barriers and in groups.
-class MeetingTest : public SteppedTest {
+class MeetingTrouble : public SteppedTest {
 protected:
     using pending = std::shared_ptr<outcome>;
 
@@ -75,7 +76,10 @@ protected:
     /// What nobody may do anything with.
     static constexpr auto nothing = static_cast<permission>(0);
 
-    client a_ = connected();
+    std::vector<std::string> logged_;  ///< by the first client
+    client a_ = connected({.session_timeout = 12s, .log = [this](const log_record& line) {
+                               logged_.emplace_back(line.text);
+                           }});
     client b_ = connected();
 };
 

@@ -19,6 +19,12 @@ void PrintTo(const once_mishap& m, std::ostream* out) {
     *out << m.name;
 }
 
+void delete_znode(ensemble& on, const std::string& own) {
+    if (on.exists(own)) {
+        on.remove(own);
+    }
+}
+
 class OnceAtEveryStep : public OnceFaults, public ::testing::WithParamInterface<once_mishap> {};
 
 INSTANTIATE_TEST_SUITE_P(
@@ -55,18 +61,11 @@ INSTANTIATE_TEST_SUITE_P(
                         on.run_for(1s);
                         on.start_server(killed);
                     }},
-        once_mishap{"znode_deleted",
-                    [](auto& on, auto&, auto& own) {
-                        if (on.exists(own)) {
-                            on.remove(own);
-                        }
-                    },
-                    true},
+        once_mishap{
+            "znode_deleted", [](auto& on, auto&, auto& own) { delete_znode(on, own); }, true},
         once_mishap{"znode_deleted_and_cut",
                     [](auto& on, auto& to, auto& own) {
-                        if (on.exists(own)) {
-                            on.remove(own);
-                        }
+                        delete_znode(on, own);
                         on.cut(to.session_id());
                     },
                     true},

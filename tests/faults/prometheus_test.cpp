@@ -9,6 +9,7 @@
 #include <atomic>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -25,6 +26,13 @@ protected:
         m.add(c, "test");
         return c;
     }
+
+    static void expect_lines(const prometheus_metrics& m, const std::vector<std::string>& lines) {
+        const std::string text = m.text();
+        for (const std::string& line : lines) {
+            EXPECT_THAT(text, HasSubstr(line + "\n"));
+        }
+    }
 };
 
 TEST_F(PrometheusMetrics, CountTheEventsAndTellTheStats) {
@@ -32,7 +40,7 @@ TEST_F(PrometheusMetrics, CountTheEventsAndTellTheStats) {
     client c = observed(metrics);
     mutex m(c, "/lock");
     hold h = held(m);
-    EXPECT_THAT(metrics.text(), HasSubstr("latchkey_held{client=\"test\"} 1\n"));
+    expect_lines(metrics, {R"(latchkey_held{client="test"} 1)"});
     ensemble_.run_for(2s);
     h.release();
     hold lost = held(m);
@@ -42,23 +50,19 @@ TEST_F(PrometheusMetrics, CountTheEventsAndTellTheStats) {
     ASSERT_TRUE(ensemble_.run_until([&] { return !lost.valid(); }, 20s));
     ensemble_.run_for(1s);
 
-    const std::string text = metrics.text();
-    for (const char* line :
-         {"latchkey_acquire_seconds_count{lock=\"/lock\",mode=\"exclusive\",outcome=\"acquired\"} "
-          "2\n",
-          "latchkey_acquire_seconds_count{lock=\"/"
-          "lock\",mode=\"exclusive\",outcome=\"not_in_time\"} 1\n",
-          "latchkey_hold_seconds_count{lock=\"/lock\",mode=\"exclusive\"} 2\n",
-          "latchkey_hold_seconds_bucket{lock=\"/lock\",mode=\"exclusive\",le=\"5\"} 2\n",
-          "latchkey_lost_total{lock=\"/lock\",why=\"znode_deleted\"} 1\n",
-          "latchkey_held{client=\"test\"} 0\n",
-          "latchkey_connected{client=\"test\"} 1\n",
-          "latchkey_sessions_total{client=\"test\"} 1\n",
-          "# TYPE latchkey_requests_total counter\n",
-          "# TYPE latchkey_validity_left_seconds gauge\n"}) {
-        EXPECT_THAT(text, HasSubstr(line));
-    }
-    EXPECT_THAT(text, HasSubstr("latchkey_request_seconds_count{operation=\"multi\"} "));
+    const std::string exclusive = R"({lock="/lock",mode="exclusive")";
+    expect_lines(metrics,
+                 {"latchkey_acquire_seconds_count" + exclusive + R"(,outcome="acquired"} 2)",
+                  "latchkey_acquire_seconds_count" + exclusive + R"(,outcome="not_in_time"} 1)",
+                  "latchkey_hold_seconds_count" + exclusive + "} 2",
+                  "latchkey_hold_seconds_bucket" + exclusive + R"(,le="5"} 2)",
+                  R"(latchkey_lost_total{lock="/lock",why="znode_deleted"} 1)",
+                  R"(latchkey_held{client="test"} 0)",
+                  R"(latchkey_connected{client="test"} 1)",
+                  R"(latchkey_sessions_total{client="test"} 1)",
+                  "# TYPE latchkey_requests_total counter",
+                  "# TYPE latchkey_validity_left_seconds gauge"});
+    EXPECT_THAT(metrics.text(), HasSubstr(R"(latchkey_request_seconds_count{operation="multi"} )"));
 }
 
 TEST_F(PrometheusMetrics, TellWhetherThisProcessLeads) {
@@ -68,12 +72,11 @@ TEST_F(PrometheusMetrics, TellWhetherThisProcessLeads) {
     latch.start();
     ASSERT_TRUE(ensemble_.run_until([&] { return latch.is_leader(); }, 10s));
     ensemble_.run_for(1s);
-    EXPECT_THAT(metrics.text(), HasSubstr("latchkey_leader{election=\"/service\"} 1\n"));
+    expect_lines(metrics, {R"(latchkey_leader{election="/service"} 1)"});
     latch.close();
     ensemble_.run_for(1s);
-    EXPECT_THAT(metrics.text(), HasSubstr("latchkey_leader{election=\"/service\"} 0\n"));
-    EXPECT_THAT(metrics.text(),
-                HasSubstr("latchkey_leader_changes_total{election=\"/service\"} 1\n"));
+    expect_lines(metrics, {R"(latchkey_leader{election="/service"} 0)"});
+    expect_lines(metrics, {R"(latchkey_leader_changes_total{election="/service"} 1)"});
 }
 
 TEST_F(PrometheusMetrics, UseTheUsersLabelsAndNotTooMany) {
@@ -88,12 +91,10 @@ TEST_F(PrometheusMetrics, UseTheUsersLabelsAndNotTooMany) {
         held(n).release();
     }
     ensemble_.run_for(1s);
-    EXPECT_THAT(by_kind.text(),
-                HasSubstr("hold_seconds_count{lock=\"accounts\",mode=\"exclusive\"} 4\n"));
+    expect_lines(by_kind, {R"(hold_seconds_count{lock="accounts",mode="exclusive"} 4)"});
     EXPECT_THAT(by_kind.text(), Not(HasSubstr("/accounts/")));
-    EXPECT_THAT(few.text(),
-                HasSubstr("hold_seconds_count{lock=\"/lock-1\",mode=\"exclusive\"} 1\n"));
-    EXPECT_THAT(few.text(), HasSubstr("hold_seconds_count{lock=\"other\",mode=\"exclusive\"} 2\n"));
+    expect_lines(few, {R"(hold_seconds_count{lock="/lock-1",mode="exclusive"} 1)"});
+    expect_lines(few, {R"(hold_seconds_count{lock="other",mode="exclusive"} 2)"});
 }
 
 TEST_F(PrometheusMetrics, DoNotKeepAClientOpen) {
@@ -107,7 +108,7 @@ TEST_F(PrometheusMetrics, DoNotKeepAClientOpen) {
     for (const auto& s : ensemble_.sessions()) {
         EXPECT_FALSE(s.id == session && s.alive);
     }
-    EXPECT_THAT(metrics.text(), HasSubstr("latchkey_connected{client=\"test\"} 0\n"));
+    expect_lines(metrics, {R"(latchkey_connected{client="test"} 0)"});
 }
 
 // A scrape in a child must not wait for what a thread of the parent was doing.

@@ -1,8 +1,8 @@
 #include "refused_use.hpp"
+#include "request_faults.hpp"
 #include "stepped_test.hpp"
 
 #include <cstdint>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -51,7 +51,6 @@ constexpr refusal refusals[]{
 };
 
 constexpr op kinds[]{op::create, op::remove, op::get, op::children, op::set, op::multi, op::any};
-constexpr const char* names[]{"create", "remove", "get", "children", "set", "multi", "any"};
 
 /// Once it has failed for a second a step is repeated twice a second in the long run, and three
 /// times in any second (PacedRetry). It is a dozen requests at most. Of a candidate with a mailbox
@@ -93,13 +92,13 @@ protected:
 };
 
 TEST_P(EveryUse, OfARecipeIsPacedWhileServersRefuseAndGoesOnWhenTheyDoNot) {
-    for (std::size_t k = 0; k < std::size(kinds); ++k) {
+    for (const op kind : kinds) {
         for (const refusal& r : refusals) {
-            const seen s = use(GetParam(), kinds[k], r);
-            EXPECT_LE(s.requests, most_a_second * std::uint64_t(measured / 1s))
-                << names[k] << ' ' << r.code << (r.w == when::after ? " after" : "");
-            EXPECT_TRUE(s.goes_on || !r.true_to_fact)
-                << names[k] << ' ' << r.code << (r.w == when::after ? " after" : "");
+            const request_fault fault{r.w, r.code, false};
+            SCOPED_TRACE(name_of(kind) + fault.name());
+            const seen s = use(GetParam(), kind, r);
+            EXPECT_LE(s.requests, most_a_second * std::uint64_t(measured / 1s));
+            EXPECT_TRUE(s.goes_on || !r.true_to_fact);
         }
     }
 }

@@ -16,74 +16,49 @@ using namespace std::chrono_literals;
 
 constexpr const char* path = "/lead";
 
+/// Two candidates, `mine` and `other`.
+struct candidates {
+    const refused_stage& on;
+    leader_latch& mine;
+    leader_latch& other;
+};
+
+/// What a candidate does, or what is done to it.
+struct part {
+    const char* name;
+
+    enum { nobody, mine, other } leads;  ///< beforehand
+
+    std::function<void(const candidates&)> begin;
+
+    enum { none, equal, better, worse } priority = none;  ///< of `mine`
+
+    bool both_are_there = false;
+};
+
 class candidate_use final : public refused_use {
 public:
-    enum class what {
-        comes,         ///< and there is no other
-        waits,         ///< on a new connection
-        is_next,       ///< the leader goes
-        leads,         ///< on a new connection
-        loses,         ///< its znode is deleted while it leads
-        proclaims,     ///< a record
-        resigns,       ///< and joins again
-        is_preferred,  ///< to a leader that offers to hand over
-        prefers,       ///< another one, to which it offers to hand over
-        hands_over     ///< because it was asked to
-    };
-
-    candidate_use(const refused_stage& on, what w)
+    candidate_use(const refused_stage& on, const part& p)
         : refused_use(on),
-          w_(w),
-          mine_(on.mine, path, candidate("mine", w, w == what::is_preferred)),
-          other_(on.other, path, candidate("other", w, w == what::prefers)) {
-        if (w == what::waits || w == what::is_next) {
-            lead(other_);
-            mine_.start();
-        } else if (w == what::is_preferred) {
-            lead(other_);
-        } else if (w != what::comes) {
-            lead(mine_);
+          p_(p),
+          mine_(on.mine, path, candidate("mine", p.priority == part::better)),
+          other_(on.other, path, candidate("other", p.priority == part::worse)) {
+        if (p.leads == part::nobody) {
+            return;
         }
-        if (w == what::hands_over) {
-            other_.start();
+        leader_latch& first = p.leads == part::mine ? mine_ : other_;
+        first.start();
+        static_cast<void>(leads_in_time(first));
+        if (p.both_are_there) {
+            (p.leads == part::mine ? other_ : mine_).start();
         }
         on.in.run_for(1s);
     }
 
-    void begin() override {
-        switch (w_) {
-            case what::comes:
-            case what::is_preferred:
-                mine_.start();
-                break;
-            case what::is_next:
-                other_.close();
-                break;
-            case what::waits:
-            case what::leads:
-                on_.in.cut(on_.mine.session_id());
-                break;
-            case what::loses:
-                on_.in.remove(std::string(path) + '/' + on_.in.children(path).front());
-                break;
-            case what::proclaims:
-                mine_.term().async_proclaim("new", [](std::error_code) {});
-                break;
-            case what::resigns:
-                mine_.resign();
-                break;
-            case what::prefers:
-                other_.start();
-                break;
-            case what::hands_over:
-                mine_.async_transfer_to(
-                    "other", 10s, [](std::error_code, leader_latch::transfer) {});
-                break;
-        }
-    }
+    void begin() override { p_.begin({on_, mine_, other_}); }
 
     bool goes_on() override {
-        if (w_ == what::prefers) {
+        if (p_.priority == part::worse) {
             return leads_in_time(other_);
         }
         other_.close();
@@ -92,18 +67,13 @@ public:
 
 private:
     /// Only those that hand over have preferences.
-    static leader_options candidate(const std::string& id, what w, bool better) {
+    leader_options candidate(const std::string& id, bool is_better) const {
         leader_options o{.id = id, .data = "data of " + id};
-        if (w == what::is_preferred || w == what::prefers || w == what::hands_over) {
+        if (p_.priority != part::none) {
             o.preference = leader_preference{
-                .priority = better ? 2 : 1, .hysteresis = 1s, .cool_down = 1s, .drain = 1s};
+                .priority = is_better ? 2 : 1, .hysteresis = 1s, .cool_down = 1s, .drain = 1s};
         }
         return o;
-    }
-
-    void lead(leader_latch& l) {
-        l.start();
-        static_cast<void>(leads_in_time(l));
     }
 
     /// A candidacy that is refused joins again after up to half a minute.
@@ -111,10 +81,40 @@ private:
         return on_.in.run_until([&l] { return l.is_leader(); }, 120s);
     }
 
-    const what w_;
+    const part p_;
     leader_latch mine_;
     leader_latch other_;
 };
+
+void start(const candidates& c) {
+    c.mine.start();
+}
+
+void reconnect(const candidates& c) {
+    c.on.in.cut(c.on.mine.session_id());
+}
+
+void hand_over(const candidates& c) {
+    c.mine.async_transfer_to("other", 10s, [](std::error_code, leader_latch::transfer) {});
+}
+
+void lose_the_znode(const candidates& c) {
+    c.on.in.remove(std::string(path) + '/' + c.on.in.children(path).front());
+}
+
+const part parts[]{
+    {"Candidate", part::nobody, start},
+    {"CandidateWaiting", part::other, reconnect, part::none, true},
+    {"CandidateNextInLine", part::other, [](auto& c) { c.other.close(); }, part::none, true},
+    {"Leader", part::mine, reconnect},
+    {"LeaderThatLosesItsZnode", part::mine, lose_the_znode},
+    {"LeaderThatProclaims",
+     part::mine,
+     [](auto& c) { c.mine.term().async_proclaim("new", [](auto) {}); }},
+    {"LeaderThatResigns", part::mine, [](auto& c) { c.mine.resign(); }},
+    {"CandidateThatIsPreferred", part::other, start, part::better},
+    {"LeaderThatPrefersAnother", part::mine, [](auto& c) { c.other.start(); }, part::worse},
+    {"LeaderThatHandsOver", part::mine, hand_over, part::equal, true}};
 
 class onlooker final : public refused_use {
 public:
@@ -180,21 +180,15 @@ private:
 }  // namespace
 
 std::vector<refused_use_kind> uses_of_elections() {
-    using part = candidate_use::what;
     using look = onlooker::what;
-    return {refused<candidate_use>("Candidate", part::comes),
-            refused<candidate_use>("CandidateWaiting", part::waits),
-            refused<candidate_use>("CandidateNextInLine", part::is_next),
-            refused<candidate_use>("Leader", part::leads),
-            refused<candidate_use>("LeaderThatLosesItsZnode", part::loses),
-            refused<candidate_use>("LeaderThatProclaims", part::proclaims),
-            refused<candidate_use>("LeaderThatResigns", part::resigns),
-            refused<candidate_use>("CandidateThatIsPreferred", part::is_preferred),
-            refused<candidate_use>("LeaderThatPrefersAnother", part::prefers),
-            refused<candidate_use>("LeaderThatHandsOver", part::hands_over),
-            refused<onlooker>("Observer", look::comes),
-            refused<onlooker>("ObserverOfNobody", look::waits),
-            refused<onlooker>("ObserverOfALeaderThatGoes", look::sees_a_leader_go)};
+    std::vector<refused_use_kind> all{
+        refused<onlooker>("Observer", look::comes),
+        refused<onlooker>("ObserverOfNobody", look::waits),
+        refused<onlooker>("ObserverOfALeaderThatGoes", look::sees_a_leader_go)};
+    for (const part& p : parts) {
+        all.push_back(refused<candidate_use>(p.name, p));
+    }
+    return all;
 }
 
 }  // namespace latchkey::test

@@ -1,4 +1,5 @@
 #include "request_faults.hpp"
+#include "stepped_outcome.hpp"
 #include "stepped_test.hpp"
 
 #include <algorithm>
@@ -86,10 +87,7 @@ protected:
     mutex theirs_{b_, "/lock"};
 };
 
-INSTANTIATE_TEST_SUITE_P(Of,
-                         UnknownOutcome,
-                         ::testing::ValuesIn(every_unknown_outcome()),
-                         [](const auto& p) { return p.param.name(); });
+INSTANTIATE_TEST_SUITE_P(Of, UnknownOutcome, ::testing::ValuesIn(every_unknown_outcome()), named);
 
 TEST_P(UnknownOutcome, OfTheCreateIsAHoldWithOneZnode) {
     warm_up();
@@ -130,8 +128,7 @@ TEST_P(UnknownOutcome, OfACreateThatIsGivenUpIsAnEmptyHoldAndLeavesNothing) {
     ensemble_.run_for(1s);
     lose(op::create, a_, 2);
     std::stop_source stop;
-    const auto w =
-        acquire(mine_, std::chrono::nanoseconds::max(), {.stop = stop.get_token(), .reserved = {}});
+    const auto w = acquire(mine_, 1h, {.stop = stop.get_token(), .reserved = {}});
     ensemble_.run_for(one_way);
     stop.request_stop();
     expect_nothing(w, h);
@@ -159,7 +156,7 @@ TEST_P(UnknownOutcome, OfTheProofBeforeAGrantDelaysTheGrantAndNoMore) {
     first.release();
     expect_granted(second, 30s);
     second->granted.release();
-    ASSERT_TRUE(ensemble_.run_until([&] { return third->done; }, 30s));
+    expect_granted(third, 30s);
     ensemble_.run_for(5s);
     expect_sole_holder(third->granted, c);
     expect_met(c);
@@ -195,18 +192,13 @@ TEST_P(UnknownOutcome, OfATransactionThatIsAppliedOnceIsFoundOut) {
     ensemble_.create("/set");
     settle();
     lose(op::multi, a_);
-    bool done = false;
-    h.async_transact_once(
-        "/marker", {operation::set("/set", "new")}, [&](std::error_code ec, bool by_this_call) {
-            EXPECT_FALSE(ec) << ec.message();
-            EXPECT_TRUE(by_this_call);
-            done = true;
-        });
-    ASSERT_TRUE(ensemble_.run_until([&] { return done; }, 10s));
-    ensemble_.run_for(5s);
+    const auto o = std::make_shared<outcome>();
+    h.async_transact_once("/marker", {operation::set("/set", "new")}, outcome::into(o, ensemble_));
+    ASSERT_TRUE(ensemble_.run_until([&] { return o->done; }, 10s));
+    EXPECT_FALSE(o->ec) << o->ec.message();
+    EXPECT_TRUE(o->passed);
+    expect_hold(h, a_);
     EXPECT_EQ(ensemble_.get("/set")->version, 1);
-    expect_sole_holder(h, a_);
-    expect_met(a_);
 }
 
 TEST_P(UnknownOutcome, OfATransactionWithoutAHoldIsToldAsSuchAndSentOnce) {
@@ -262,14 +254,12 @@ TEST_P(UnknownOutcome, OfTheDeletesOfAClosedClientEndsWithTheSession) {
 }
 
 /// The end of a session, which has no code: its request arrives, or does not.
-class UnknownEnd : public SteppedTest, public ::testing::WithParamInterface<when> {};
+class UnknownEnd : public SteppedTest, public ::testing::WithParamInterface<request_fault> {};
 
 INSTANTIATE_TEST_SUITE_P(OfASession,
                          UnknownEnd,
-                         ::testing::Values(when::before, when::after),
-                         [](const auto& p) {
-                             return p.param == when::before ? "NotApplied" : "Applied";
-                         });
+                         ::testing::Values(request_fault{when::before}, request_fault{when::after}),
+                         named);
 
 TEST_P(UnknownEnd, IsToldInTimeAndTheServersEndItInTime) {
     client a = connected();
@@ -280,21 +270,19 @@ TEST_P(UnknownEnd, IsToldInTimeAndTheServersEndItInTime) {
     const auto w = acquire(next);
     ensemble_.run_for(1s);
     const std::int64_t session = a.session_id();
-    if (GetParam() == when::before) {
+    if (!GetParam().is_applied()) {
         ensemble_.black_hole(session);
     }
     a.close();
     ensemble_.run_for(round_trip);  // the delete
     ensemble_.run_for(one_way);     // the end
-    if (GetParam() == when::after) {
+    if (GetParam().is_applied()) {
         ensemble_.black_hole(session);
     }
-    const auto closed = [&] { return a.state() == connection_state::closed; };
-    ASSERT_TRUE(ensemble_.run_until(closed, 10s));
+    ASSERT_TRUE(ensemble_.run_until([&] { return a.state() == connection_state::closed; }, 10s));
     EXPECT_EQ(h.why_lost(), loss_reason::client_closed);
-    ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 12s + 3s));
-    EXPECT_TRUE(w->granted.valid());
-    EXPECT_EQ(ensemble_.children("/lock").size(), 1U);
+    expect_granted(w, 12s + 3s);
+    EXPECT_EQ(in_queue(), 1U);
 }
 
 }  // namespace

@@ -28,11 +28,12 @@ void timed_stage::await(const std::function<bool()>& done) const {
     ASSERT_TRUE(in.run_until(done, 60s));
 }
 
-std::shared_ptr<hold> timed_stage::held(const make_lock& of, client& by) const {
-    const auto held = std::make_shared<hold>();
-    of(by)(for_ever, {}, [held](std::error_code, hold h) { *held = std::move(h); });
-    await([held] { return held->valid(); });
-    return held;
+hold timed_stage::held(const make_lock& of, client& by) const {
+    const auto got = std::make_shared<handed_over<hold>>();
+    const acquire_form lock = of(by);
+    lock(for_ever, {}, handed_over<hold>::into(got));
+    await([&] { return got->done.load(); });
+    return std::move(got->value);
 }
 
 timed_call timed_recipe::make(testing::ensemble& in, client& mine) const {
@@ -57,7 +58,7 @@ timed_recipe lock_of(std::string name, const make_lock& ours, const make_lock& t
                         h(ec, !!own);
                     });
                 };
-                c.occupy = [&s, theirs, held = std::make_shared<std::shared_ptr<hold>>()] {
+                c.occupy = [&s, theirs, held = std::make_shared<hold>()] {
                     *held = s.held(theirs, s.other());
                 };
                 return c;
@@ -71,8 +72,8 @@ timed_recipe lock_of(std::string name, const make_lock& of) {
 template <lock_mode From>
 timed_call convert(timed_stage& s) {
     struct holds {
-        std::shared_ptr<hold> own;
-        std::shared_ptr<hold> others;
+        hold own;
+        hold others;
     };
 
     const auto has = std::make_shared<holds>();
@@ -83,13 +84,13 @@ timed_call convert(timed_stage& s) {
     };
     c.begin = [m = std::make_shared<shared_mutex>(s.mine, "/lock"), has](
                   auto limit, auto stop, auto h) {
-        m->async_convert(std::move(*has->own),
+        m->async_convert(std::move(has->own),
                          lock_mode::exclusive,
                          limit,
                          {.stop = stop, .reserved = nullptr},
                          [has, h](std::error_code ec, hold back) {
-                             *has->own = std::move(back);
-                             h(ec, has->own->mode() == lock_mode::exclusive);
+                             has->own = std::move(back);
+                             h(ec, has->own.mode() == lock_mode::exclusive);
                          });
     };
     return c;
@@ -145,12 +146,10 @@ timed_call join_a_group(timed_stage& s) {
             h(ec, m.present());
         });
     };
-    c.occupy = [&s, theirs = std::make_shared<membership>()] {
+    c.occupy = [&s, theirs = std::make_shared<handed_over<membership>>()] {
         group g(s.other(), "/g");
-        g.async_join("name", for_ever, {}, [theirs](std::error_code, membership m) {
-            *theirs = std::move(m);
-        });
-        s.await([&] { return theirs->present(); });
+        g.async_join("name", for_ever, {}, handed_over<membership>::into(theirs));
+        s.await([&] { return theirs->done.load(); });
     };
     return c;
 }
@@ -194,11 +193,11 @@ timed_call remove_a_barrier(timed_stage& s) {
 
 /// The same of a hold.
 timed_call transact_once(timed_stage& s) {
-    const auto own = std::make_shared<std::shared_ptr<hold>>();
+    const auto own = std::make_shared<hold>();
     timed_call c;
     c.prepare = [&s, own] { *own = s.held(mutex_of, s.mine); };
     c.begin = [own](auto, const auto&, auto h) {
-        (*own)->async_transact_once("/marker", {operation::create("/z")}, h);
+        own->async_transact_once("/marker", {operation::create("/z")}, h);
     };
     return c;
 }

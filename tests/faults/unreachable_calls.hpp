@@ -5,6 +5,7 @@
 
 #include "recipe_forms.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <stop_token>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace latchkey::test {
@@ -39,6 +41,21 @@ struct timed_call {
     std::function<void()> occupy = [] {};
 };
 
+/// What a handler has got, on whatever thread.
+template <class T>
+struct handed_over {
+    T value;
+    std::atomic<bool> done = false;
+
+    /// A handler that keeps it here.
+    static std::function<void(std::error_code, T)> into(std::shared_ptr<handed_over> here) {
+        return [here = std::move(here)](std::error_code, T t) {
+            here->value = std::move(t);
+            here->done = true;
+        };
+    }
+};
+
 /// Where a call is made.
 struct timed_stage {
     testing::ensemble& in;
@@ -52,7 +69,7 @@ struct timed_stage {
     void await(const std::function<bool()>& done) const;
 
     /// A lock that this client has acquired.
-    [[nodiscard]] std::shared_ptr<hold> held(const make_lock& of, client& by) const;
+    [[nodiscard]] hold held(const make_lock& of, client& by) const;
 };
 
 struct timed_recipe {

@@ -53,6 +53,9 @@ inline void PrintTo(const request_fault& f, std::ostream* to) {
     return all;
 }
 
+/// Names a test by what it is for.
+inline constexpr auto named = [](const auto& p) { return p.param.name(); };
+
 /// For the name of a test.
 [[nodiscard]] inline std::string name_of(testing::ensemble::request_kind what) {
     constexpr const char* names[]{
