@@ -53,11 +53,6 @@ protected:
     std::map<std::string, std::size_t> by_name_;
 };
 
-TEST_F(MeetingWatch, TellsAllOfARoundThatCuratorBegins) {
-    curator_begins_a_round();
-    EXPECT_EQ(passed(), ours);
-}
-
 TEST_F(MeetingWatch, IsTakenOverFromWhoIsLost) {
     const std::size_t lost = keeper();
     ensemble_.expire(clients_[lost]->session_id());

@@ -38,10 +38,7 @@ TEST_F(CandidateAndServers, StartsBeforeAnyServerIsReachable) {
         EXPECT_FALSE(ec);
         led = std::move(term);
     });
-    std::error_code timed_out;
-    latch.async_wait(5s, {}, [&](std::error_code ec, const leadership&) { timed_out = ec; });
     ensemble_.run_for(20s);
-    EXPECT_EQ(timed_out, errc::unreachable);
     EXPECT_FALSE(led);
     EXPECT_FALSE(latch.is_leader());
     each_server(&ensemble::start_server);

@@ -2,7 +2,6 @@
 #include "election.hpp"
 
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -87,20 +86,6 @@ TEST_F(LeaderListeners, MayEndTheirOwnSubscription) {
     run_for(5s);
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(c.story.told().size(), 3U);
-}
-
-TEST_F(LeaderListeners, HearOfTheStopTokenFirst) {
-    candidate& c = leading();
-    bool stopped = false;
-    bool in_order = false;
-    const std::stop_callback on_lost(c.latch->term().lost(), [&] { stopped = true; });
-    const subscription s = c.latch->on_change({.lost = [&](const leadership& term, loss_reason) {
-        in_order = stopped && !term.valid() && !c.latch->is_leader();
-    }});
-    run_for(1s);
-    ensemble_.suspend(c.id());
-    run_for(30s);
-    EXPECT_TRUE(in_order);
 }
 
 TEST_F(LeaderListeners, OfACandidateThatClosesTwiceAreToldWhatTheFirstCloseSaid) {

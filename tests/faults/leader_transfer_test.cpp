@@ -92,23 +92,6 @@ TEST_F(LeaderTransfer, SuccessorTakesItsTokenFromAWriteIfTheRecordDoesNotNameIt)
 
 // ---- how a leader that hands over may end ----
 
-TEST_F(LeaderTransfer, LeaderThatDoesNotFinishIsResignedAfterItsTime) {
-    const auto all = queue_that_hands_over(2);
-    const auto before = ensemble_.now();
-    ASSERT_TRUE(leads(*all[1]));
-    EXPECT_GE(ensemble_.now() - before, 4s);
-    EXPECT_LE(ensemble_.now() - before, 6s);
-    EXPECT_EQ(all[0]->story.count(leader_story::lost(loss_reason::resigned)), 1U);
-    expect_leads(*all[1]);
-}
-
-TEST_F(LeaderTransfer, CanBeClosedIntoInsteadOfResigned) {
-    const auto all = queue_that_hands_over(3);
-    all[0]->latch.reset();
-    expect_leads(*all[2]);
-    EXPECT_EQ(record()->id, "2");
-}
-
 TEST_F(LeaderTransfer, SuccessorLeadsWhenTheLeaderDiesInsteadOfFinishing) {
     const auto all = queue_that_hands_over(3);
     by_force([&] { ensemble_.expire(all[0]->id()); });

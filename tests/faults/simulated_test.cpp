@@ -30,13 +30,6 @@ TEST_F(Simulated, CancelWhileCreatingIsToldWithinASecondThoughTheDeleteIsNotConf
     EXPECT_LE(a->at - cancelled, 1s);
 }
 
-TEST_F(Simulated, CreateOfTheDirectoryThatIsThrottledIsTriedAgain) {
-    client c = connected();
-    mutex m(c, "/a/lock");
-    ensemble_.refuse_next(ensemble::request_kind::create, -127);
-    EXPECT_TRUE(held(m));
-}
-
 /// Numbers begin again with a new directory: the number of a place that is gone says nothing about
 /// who has it now.
 TEST_F(Simulated, WaiterWhoseDirectoryWasReplacedJoinsAnew) {
