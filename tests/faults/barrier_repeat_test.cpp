@@ -33,7 +33,7 @@ protected:
     };
 
     std::shared_ptr<meeting> counted_on_and_deleted(const std::string& path) {
-        auto m = std::make_shared<meeting>(*this, path);
+        const std::shared_ptr<meeting> m(new meeting{*this, path});
         ensemble_.create(path);
         ensemble_.fail_next(op::create, when::after, a_.session_id(), 3);
         m->one.async_enter(for_ever, m->stop.get_token(), outcome::into(m->first, ensemble_));
