@@ -74,6 +74,11 @@ public:
     std::atomic<int> ended_ = 0;
 };
 
+/// It is released at the end.
+void expect_valid(const hold& h) {
+    EXPECT_TRUE(h.valid());
+}
+
 template <class Lock, class... What>
 detached_coroutine acquire_in_every_way(Lock& m,
                                         std::atomic<int>& ended,
@@ -82,42 +87,19 @@ detached_coroutine acquire_in_every_way(Lock& m,
     std::atomic<int> reserved = 0;
     const auto count = [&reserved](const queue_position&) { ++reserved; };
     const std::function<void(const queue_position&)> counter = count;
-    {
-        const hold h = co_await m.acquire_async(what...);
-        EXPECT_TRUE(h.valid());
-    }
-    {
-        const hold h = co_await m.acquire_async(what..., {});
-        EXPECT_TRUE(h.valid());
-    }
-    {
-        const hold h = co_await m.acquire_async(what..., 30s);
-        EXPECT_TRUE(h.valid());
-    }
-    {
-        const hold h = co_await m.acquire_async(what..., {.stop = stop});
-        EXPECT_TRUE(h.valid());
-    }
-    {
-        const hold h = co_await m.acquire_async(what..., 30s, {.stop = stop});
-        EXPECT_TRUE(h.valid());
-    }
-    {
-        const hold h = co_await m.acquire_async(what..., acquire_options{.stop = stop});
-        EXPECT_TRUE(h.valid());
-    }
+    const acquire_options named{.stop = stop, .reserved = count};
+    expect_valid(co_await m.acquire_async(what...));
+    expect_valid(co_await m.acquire_async(what..., {}));
+    expect_valid(co_await m.acquire_async(what..., 30s));
+    expect_valid(co_await m.acquire_async(what..., {.stop = stop}));
+    expect_valid(co_await m.acquire_async(what..., 30s, {.stop = stop}));
+    expect_valid(co_await m.acquire_async(what..., acquire_options{.stop = stop}));
+    expect_valid(co_await m.acquire_async(what..., {.stop = stop, .reserved = counter}));
+    expect_valid(co_await m.acquire_async(
+        what..., 30s, {.reserved = [&reserved](const queue_position&) { ++reserved; }}));
+    expect_valid(co_await m.acquire_async(what..., named));
     {
         const hold h = co_await m.acquire_async(what..., {.stop = stop, .reserved = counter});
-        EXPECT_TRUE(h.valid());
-    }
-    {
-        const hold h = co_await m.acquire_async(
-            what..., 30s, {.reserved = [&reserved](const queue_position&) { ++reserved; }});
-        EXPECT_TRUE(h.valid());
-    }
-    {
-        const acquire_options named{.stop = stop, .reserved = count};
-        const hold h = co_await m.acquire_async(what..., named);
         EXPECT_TRUE(h.valid());
     }
     {
@@ -138,9 +120,20 @@ void AwaitedForms::run_acquires(Lock& m, What... what) {
     ASSERT_TRUE(eventually([&] { return ended_ > before; }));
 }
 
-TEST_F(AwaitedForms, OfAMutexTakeOptionsInBraces) {
+TEST_F(AwaitedForms, OfEveryLockTakeOptionsInBraces) {
     mutex m(zk_, "/mutex");
     run_acquires(m);
+    mutex kept(zk_, "/kept", {.retain_for = 10s});
+    run_acquires(kept);
+    multi_mutex several(zk_, {"/one", "/two"});
+    run_acquires(several);
+    shared_mutex rw(zk_, "/shared");
+    run_acquires(rw, lock_mode::shared);
+    run_acquires(rw, lock_mode::exclusive);
+    semaphore permits(zk_, "/permits", 3);
+    run_acquires(permits, 2U);
+    curator_semaphore leases(zk_, "/leases", 3);
+    run_acquires(leases, 1U);
 }
 
 TEST_F(AwaitedForms, EndWhenTheStopInBracesIsRequested) {
@@ -152,32 +145,6 @@ TEST_F(AwaitedForms, EndWhenTheStopInBracesIsRequested) {
         EXPECT_FALSE(h.valid());
         t.end();
     });
-}
-
-TEST_F(AwaitedForms, OfALockThatIsKeptTakeOptionsInBraces) {
-    mutex m(zk_, "/kept", {.retain_for = 10s});
-    run_acquires(m);
-}
-
-TEST_F(AwaitedForms, OfAMultiMutexTakeOptionsInBraces) {
-    multi_mutex m(zk_, {"/one", "/two"});
-    run_acquires(m);
-}
-
-TEST_F(AwaitedForms, OfASharedMutexTakeOptionsInBraces) {
-    shared_mutex m(zk_, "/shared");
-    run_acquires(m, lock_mode::shared);
-    run_acquires(m, lock_mode::exclusive);
-}
-
-TEST_F(AwaitedForms, OfASemaphoreTakeOptionsInBraces) {
-    semaphore s(zk_, "/permits", 3);
-    run_acquires(s, 2U);
-}
-
-TEST_F(AwaitedForms, OfACuratorSemaphoreTakeOptionsInBraces) {
-    curator_semaphore s(zk_, "/leases", 3);
-    run_acquires(s, 1U);
 }
 
 TEST_F(AwaitedForms, OfAConversionTakeOptionsInBraces) {

@@ -4,73 +4,63 @@
 #include "in_time.hpp"
 #include "recipe_test.hpp"
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <future>
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace latchkey::test {
 namespace {
 
-class Barrier : public RecipeTest {};
+class Barrier : public TwoLocksTest<barrier> {};
 
 TEST_P(Barrier, HoldsBackWhileItStands) {
-    client a = connect();
-    client b = connect();
-    barrier mine(a, path_);
-    barrier yours(b, path_);
-    EXPECT_TRUE(yours.wait()) << "it does not stand yet";
-    mine.set();
-    mine.set();
-    EXPECT_FALSE(yours.wait_for(0s));
-    EXPECT_FALSE(in_time(50ms, [&](auto limit) { return yours.wait_for(limit); }));
-    auto waiting = std::async(std::launch::async, [&] { return yours.wait(); });
-    auto other = std::async(std::launch::async, [&] { return mine.wait_for(60s); });
+    EXPECT_TRUE(other_.wait()) << "it does not stand yet";
+    mine_.set();
+    mine_.set();
+    EXPECT_FALSE(other_.wait_for(0s));
+    EXPECT_FALSE(in_time(50ms, [&](auto limit) { return other_.wait_for(limit); }));
+    auto waiting = std::async(std::launch::async, [&] { return other_.wait(); });
+    auto another = std::async(std::launch::async, [&] { return mine_.wait_for(60s); });
     EXPECT_EQ(waiting.wait_for(100ms), std::future_status::timeout);
-    mine.remove();
-    mine.remove();
+    mine_.remove();
+    mine_.remove();
     EXPECT_TRUE(waiting.get());
-    EXPECT_TRUE(other.get());
+    EXPECT_TRUE(another.get());
 }
 
 TEST_P(Barrier, IsSeenAsSoonAsItIsSet) {
-    client a = connect();
-    client b = connect();
     for (int i = 0; i < 10; ++i) {
-        barrier mine(a, path_ + std::to_string(i));
-        mine.set();
-        EXPECT_FALSE(barrier(b, mine.path()).wait_for(0s));
+        const std::string path = path_ + std::to_string(i);
+        barrier(a_, path).set();
+        EXPECT_FALSE(barrier(b_, path).wait_for(0s));
     }
 }
 
 TEST_P(Barrier, OutlivesWhoMadeItAndIsCuratorsZnode) {
-    {
-        client gone = connect();
-        barrier(gone, path_).set();
-    }
-    client c = connect();
-    barrier b(c, path_);
-    EXPECT_FALSE(b.wait_for(0s));
+    mine_.set();
+    a_.close();
+    EXPECT_FALSE(other_.wait_for(0s));
     world_->remove(path_);
-    EXPECT_TRUE(b.wait());
+    EXPECT_TRUE(other_.wait());
     world_->create(path_, "by Curator");
-    EXPECT_FALSE(b.wait_for(0s));
-    b.remove();
+    EXPECT_FALSE(other_.wait_for(0s));
+    other_.remove();
     EXPECT_FALSE(world_->get(path_));
 }
 
 TEST_P(Barrier, WaitsThroughALossOfTheSession) {
-    client a = connect();
-    client b = connect();
-    barrier mine(a, path_);
-    barrier yours(b, path_);
-    mine.set();
-    ASSERT_TRUE(b.wait_connected(30s));
-    const auto before = b.session_id();
+    mine_.set();
+    ASSERT_TRUE(b_.wait_connected(30s));
     std::promise<bool> passed;
     auto waiting = passed.get_future();
-    yours.async_wait(std::chrono::nanoseconds::max(), {}, [&](std::error_code ec, bool p) {
+    other_.async_wait(std::chrono::nanoseconds::max(), {}, [&](std::error_code ec, bool p) {
         EXPECT_FALSE(ec) << ec.message();
         passed.set_value(p);
     });
@@ -78,30 +68,27 @@ TEST_P(Barrier, WaitsThroughALossOfTheSession) {
     // it.
     const auto expect_that_it_waits = [&] {
         std::promise<bool> looked;
-        yours.async_wait(0ns, {}, [&](std::error_code, bool p) { looked.set_value(p); });
+        other_.async_wait(0ns, {}, [&](std::error_code, bool p) { looked.set_value(p); });
         EXPECT_FALSE(looked.get_future().get());
         EXPECT_EQ(waiting.wait_for(0s), std::future_status::timeout);
     };
     expect_that_it_waits();
-    world_->expire(before);
-    ASSERT_TRUE(eventually([&] { return b.session_id() != 0 && b.session_id() != before; }));
+    ASSERT_TRUE(changes_session(b_));
     expect_that_it_waits();
-    mine.remove();
+    mine_.remove();
     EXPECT_TRUE(waiting.get());
 }
 
 TEST_P(Barrier, StopsOnRequestAndWithItsClient) {
-    auto c = std::make_unique<client>(connect());
-    barrier b(*c, path_);
-    b.set();
+    mine_.set();
     std::stop_source stop;
-    auto waiting = std::async(std::launch::async, [&] { return b.wait(stop.get_token()); });
+    auto waiting = std::async(std::launch::async, [&] { return mine_.wait(stop.get_token()); });
     stop.request_stop();
     EXPECT_FALSE(waiting.get());
     blocking_result<std::error_code> ended;
-    b.async_wait(
+    mine_.async_wait(
         std::chrono::nanoseconds::max(), {}, [&](std::error_code ec, bool) { ended.set(ec); });
-    c.reset();
+    { const client gone(std::move(a_)); }
     EXPECT_EQ(ended.get(), errc::closed);
 }
 
@@ -123,19 +110,23 @@ protected:
         return std::async(std::launch::async, [&b] { return b.leave(); });
     }
 
-    [[nodiscard]] bool eventually_there(std::size_t count) {
-        return eventually([&] { return world_->children(path_).size() == count; });
+    /// Each on a thread of its own; returns when all have ended.
+    void all_do(const std::function<void(std::size_t)>& what) {
+        std::vector<std::future<void>> calls;
+        for (std::size_t i = 0; i < all_.size(); ++i) {
+            calls.push_back(std::async(std::launch::async, [&what, i] { what(i); }));
+        }
+        for (auto& call : calls) {
+            call.get();
+        }
     }
 
-    /// All of them in.
     void all_enter() {
-        std::vector<std::future<bool>> in;
-        for (const auto& b : all_) {
-            in.push_back(entering(*b));
-        }
-        for (auto& f : in) {
-            EXPECT_TRUE(f.get());
-        }
+        all_do([&](std::size_t i) { EXPECT_TRUE(all_[i]->enter()) << i; });
+    }
+
+    void all_leave() {
+        all_do([&](std::size_t i) { EXPECT_TRUE(all_[i]->leave()) << i; });
     }
 
     std::vector<std::unique_ptr<client>> clients_;
@@ -146,7 +137,7 @@ TEST_P(DoubleBarrier, BeginsWhenAllAreThereAndEndsWhenAllHaveLeft) {
     make(3);
     auto one = entering(*all_[0]);
     auto two = entering(*all_[1]);
-    ASSERT_TRUE(eventually_there(2));
+    ASSERT_TRUE(has_children(2));
     EXPECT_EQ(one.wait_for(50ms), std::future_status::timeout);
     EXPECT_TRUE(all_[2]->enter());
     EXPECT_TRUE(one.get());
@@ -155,12 +146,12 @@ TEST_P(DoubleBarrier, BeginsWhenAllAreThereAndEndsWhenAllHaveLeft) {
 
     auto first = leaving(*all_[0]);
     auto second = leaving(*all_[1]);
-    ASSERT_TRUE(eventually_there(2)) << "the last one, and `ready`";
+    ASSERT_TRUE(has_children(2)) << "the last one, and `ready`";
     EXPECT_EQ(first.wait_for(50ms), std::future_status::timeout);
     EXPECT_TRUE(all_[2]->leave());
     EXPECT_TRUE(first.get());
     EXPECT_TRUE(second.get());
-    EXPECT_TRUE(eventually_there(0));
+    EXPECT_TRUE(has_children(0));
     EXPECT_FALSE(all_[0]->inside());
 }
 
@@ -168,23 +159,17 @@ TEST_P(DoubleBarrier, KeepsRoundsApartHoweverQuickSomeAre) {
     make(3);
     std::atomic<int> inside{0};
     std::atomic<int> round{0};
-    std::vector<std::future<void>> workers;
-    for (const auto& b : all_) {
-        workers.push_back(std::async(std::launch::async, [&] {
-            for (int r = 0; r < 10; ++r) {
-                ASSERT_TRUE(b->enter());
-                if (++inside == 3 * (r + 1)) {
-                    ++round;  // the last of the round
-                }
-                EXPECT_LE(inside, 3 * (r + 1)) << "somebody has begun the next round already";
-                ASSERT_TRUE(b->leave());
-                EXPECT_EQ(round, r + 1) << "somebody is not through";
+    all_do([&](std::size_t i) {
+        for (int r = 0; r < 10; ++r) {
+            ASSERT_TRUE(all_[i]->enter());
+            if (++inside == 3 * (r + 1)) {
+                ++round;  // the last of the round
             }
-        }));
-    }
-    for (auto& w : workers) {
-        w.get();
-    }
+            EXPECT_LE(inside, 3 * (r + 1)) << "somebody has begun the next round already";
+            ASSERT_TRUE(all_[i]->leave());
+            EXPECT_EQ(round, r + 1) << "somebody is not through";
+        }
+    });
     EXPECT_EQ(round, 10);
 }
 
@@ -192,20 +177,20 @@ TEST_P(DoubleBarrier, EntrantThatGivesUpIsNotCounted) {
     make(2);
     EXPECT_FALSE(in_time(100ms, [&](auto limit) { return all_[0]->enter_for(limit); }));
     EXPECT_FALSE(all_[0]->enter_for(0s));
-    EXPECT_TRUE(eventually_there(0));
+    EXPECT_TRUE(has_children(0));
     std::stop_source stop;
     auto stopped = std::async(std::launch::async, [&] { return all_[0]->enter(stop.get_token()); });
-    ASSERT_TRUE(eventually_there(1));
+    ASSERT_TRUE(has_children(1));
     stop.request_stop();
     EXPECT_FALSE(stopped.get());
-    EXPECT_TRUE(eventually_there(0));
+    EXPECT_TRUE(has_children(0));
     all_enter();
 }
 
 TEST_P(DoubleBarrier, EntrantThatLosesItsSessionTakesItsPlaceAgain) {
     make(2);
     auto one = entering(*all_[0]);
-    ASSERT_TRUE(eventually_there(1));
+    ASSERT_TRUE(has_children(1));
     const auto before = world_->children(path_);
     world_->expire(clients_[0]->session_id());
     ASSERT_TRUE(eventually([&] {
@@ -221,31 +206,13 @@ TEST_P(DoubleBarrier, TellsWhenAParticipantWasLostInside) {
     all_enter();
     world_->expire(clients_[1]->session_id());
     ASSERT_TRUE(eventually([&] { return !all_[1]->inside(); }));
-    std::error_code ec[3];
-    std::vector<std::future<void>> out;
-    for (std::size_t i = 0; i < 3; ++i) {
-        out.push_back(std::async(std::launch::async, [&, i] {
-            try {
-                EXPECT_FALSE(all_[i]->leave()) << i;
-            } catch (const error& e) {
-                ec[i] = e.code();
-            }
-        }));
-    }
-    for (auto& f : out) {
-        f.get();
-    }
-    EXPECT_EQ(ec[0], errc::participant_lost);
-    EXPECT_EQ(ec[1], errc::session_lost);
-    EXPECT_EQ(ec[2], errc::participant_lost);
+    all_do([&](std::size_t i) {
+        EXPECT_EQ(code_of([&] { EXPECT_FALSE(all_[i]->leave()) << i; }),
+                  i == 1 ? errc::session_lost : errc::participant_lost)
+            << i;
+    });
     all_enter();  // and the next round is a round again
-    std::vector<std::future<bool>> well;
-    for (const auto& b : all_) {
-        well.push_back(leaving(*b));
-    }
-    for (auto& f : well) {
-        EXPECT_TRUE(f.get());
-    }
+    all_leave();
 }
 
 TEST_P(DoubleBarrier, ClearsARoundAwayThatAllWereLostIn) {
@@ -254,11 +221,9 @@ TEST_P(DoubleBarrier, ClearsARoundAwayThatAllWereLostIn) {
     all_.clear();
     clients_.clear();  // `ready` is left
     make(2);
-    ASSERT_TRUE(eventually_there(1));
+    ASSERT_TRUE(has_children(1));
     all_enter();
-    auto one = leaving(*all_[0]);
-    EXPECT_TRUE(all_[1]->leave());
-    EXPECT_TRUE(one.get());
+    all_leave();
 }
 
 TEST_P(DoubleBarrier, IsPassedTogetherWithCurators) {
@@ -274,18 +239,18 @@ TEST_P(DoubleBarrier, IsPassedTogetherWithCurators) {
     EXPECT_EQ(out.wait_for(50ms), std::future_status::timeout);
     world_->remove(curators);
     EXPECT_TRUE(out.get());
-    EXPECT_TRUE(eventually_there(0));
+    EXPECT_TRUE(has_children(0));
 
     double_barrier three(*clients_[0], path_, 3);
     auto in = entering(three);
-    ASSERT_TRUE(eventually_there(1));
+    ASSERT_TRUE(has_children(1));
     world_->create(curators);
     world_->create(path_ + "/ready", "127.0.0.1");
     EXPECT_TRUE(in.get()) << "Curator's opens it";
     auto last = leaving(three);
     world_->remove(curators);
     EXPECT_TRUE(last.get());
-    EXPECT_TRUE(eventually_there(0));
+    EXPECT_TRUE(has_children(0));
 }
 
 TEST_P(DoubleBarrier, RefusesWhatMakesNoSense) {
@@ -294,9 +259,10 @@ TEST_P(DoubleBarrier, RefusesWhatMakesNoSense) {
     EXPECT_TRUE(all_[0]->enter());
     EXPECT_THROW(static_cast<void>(all_[0]->enter()), error);
     EXPECT_TRUE(all_[0]->leave());
-    EXPECT_THROW(static_cast<void>(double_barrier(*clients_[0], path_, 0)), error);
-    EXPECT_THROW(static_cast<void>(double_barrier(*clients_[0], path_, 1001)), error);
-    EXPECT_THROW(static_cast<void>(double_barrier(*clients_[0], "relative", 2)), error);
+    for (const std::uint32_t count : {0U, 1001U}) {
+        EXPECT_TRUE(is_invalid([&] { return double_barrier(*clients_[0], path_, count); }));
+    }
+    EXPECT_TRUE(is_invalid([&] { return double_barrier(*clients_[0], "relative", 2); }));
 }
 
 LATCHKEY_IN_THIS_WORLD(Barrier);

@@ -10,11 +10,12 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <future>
 #include <memory>
-#include <optional>
 #include <stdexcept>
-#include <thread>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -22,7 +23,10 @@
 namespace latchkey::test {
 namespace {
 
-class Client : public RecipeTest {};
+class Client : public TwoClientsTest {
+protected:
+    mutex mine_{a_, path_};
+};
 
 /// What a listener was told, readable by the test's thread.
 class diary {
@@ -51,87 +55,74 @@ private:
 };
 
 TEST_P(Client, ConnectsAndNegotiatesASession) {
-    client c = connect();
-    EXPECT_TRUE(c.wait_connected(30s));
-    EXPECT_EQ(c.state(), connection_state::connected);
-    EXPECT_NE(c.session_id(), 0);
-    EXPECT_EQ(c.session_timeout(), 10s) << "as asked for: the servers grant it";
-    EXPECT_EQ(c.last_error(), "");
+    EXPECT_TRUE(a_.wait_connected(30s));
+    EXPECT_EQ(a_.state(), connection_state::connected);
+    EXPECT_NE(a_.session_id(), 0);
+    EXPECT_EQ(a_.session_timeout(), 10s) << "as asked for: the servers grant it";
+    EXPECT_EQ(a_.last_error(), "");
     client greedy = world_->connect({.session_timeout = 24h});
     ASSERT_TRUE(greedy.wait_connected(30s));
     EXPECT_GT(greedy.session_timeout(), 10s);
     EXPECT_LT(greedy.session_timeout(), 24h) << "more than the servers grant";
 }
 
-TEST_P(Client, ReplacesALostSession) {
-    client c = connect();
-    const diary d(c);
-    ASSERT_TRUE(c.wait_connected(30s));
-    const std::int64_t first = c.session_id();
-    world_->expire(first);
-    EXPECT_TRUE(eventually([&] { return d.has(connection_state::lost); }));
-    EXPECT_TRUE(eventually([&] { return c.session_id() != 0 && c.session_id() != first; }));
-    EXPECT_TRUE(eventually([&] { return d.told().back() == connection_state::connected; }));
+TEST_P(Client, ReplacesALostSessionAndTellsThoseThatListen) {
+    std::atomic<int> heard{0};
+    subscription ended = a_.on_change([&](connection_state) { ++heard; });
+    const diary d(a_);  // listens later, and so is told later
+    ASSERT_TRUE(a_.wait_connected(30s));
+    ended = {};
+    const int before = heard;
+    EXPECT_TRUE(changes_session(a_));
+    EXPECT_TRUE(eventually([&] {
+        return d.has(connection_state::lost) && d.told().back() == connection_state::connected;
+    }));
+    EXPECT_EQ(heard, before) << "after the end of the subscription";
 }
 
 TEST_P(Client, WaiterJoinsAnewAtTheTailAfterALoss) {
-    client a = connect();
-    client b = connect();
-    mutex first(a, path_);
-    mutex second(b, path_);
-    hold h = first.acquire();
+    mutex second(b_, path_);
+    hold h = mine_.acquire();
     std::atomic<int> reserved{0};
-    std::atomic<bool> granted{false};
-    std::thread waiter([&] {
-        const hold g =
-            second.acquire({.stop = {}, .reserved = [&](const queue_position&) { ++reserved; }});
-        granted = g.valid();
+    auto waiting = std::async(std::launch::async, [&] {
+        return second.acquire({.stop = {}, .reserved = [&](const queue_position&) { ++reserved; }});
     });
     ASSERT_TRUE(eventually([&] { return reserved == 1; }));
-    world_->expire(b.session_id());
+    world_->expire(b_.session_id());
     EXPECT_TRUE(eventually([&] { return reserved == 2; }));
-    EXPECT_FALSE(granted);
+    EXPECT_EQ(waiting.wait_for(0s), std::future_status::timeout);
     h.release();
-    waiter.join();
-    EXPECT_TRUE(granted);
+    EXPECT_TRUE(waiting.get().valid());
 }
 
 TEST_P(Client, CloseEndsHoldsAndWaitersAndDeletesWhatIsThere) {
-    client a = connect();
-    client b = connect();
-    mutex first(a, path_);
-    mutex second(a, path_);
-    mutex unused(a, path_);
-    hold h = first.acquire();
+    mutex second(a_, path_);
+    mutex unused(a_, path_);
+    hold h = mine_.acquire();
     blocking_result<std::error_code> waited;
     second.async_acquire({}, [&](std::error_code ec, const hold&) { waited.set(ec); });
-    ASSERT_TRUE(eventually([&] { return first.participants().size() == 2; }));
-    const diary d(a);
-    a.close();
+    ASSERT_TRUE(eventually([&] { return mine_.participants().size() == 2; }));
+    const diary d(a_);
+    a_.close();
     EXPECT_EQ(waited.get(), errc::closed);
     EXPECT_FALSE(h.valid());
     EXPECT_EQ(h.why_lost(), loss_reason::client_closed);
     EXPECT_TRUE(h.lost().stop_requested());
     EXPECT_EQ(d.told(), std::vector{connection_state::closed});
     EXPECT_TRUE(world_->children(path_).empty());
-    std::error_code ec;
-    EXPECT_FALSE(unused.acquire({}, ec));
-    EXPECT_EQ(ec, errc::closed);
-    EXPECT_THROW(static_cast<void>(a.wait_connected(1s)), error);
-    a.close();
+    EXPECT_EQ(code_of([&](auto& ec) { EXPECT_FALSE(unused.acquire({}, ec)); }), errc::closed);
+    EXPECT_THROW(static_cast<void>(a_.wait_connected(1s)), error);
+    a_.close();
     h.release();
 }
 
 TEST_P(Client, CloseFailsThreadsThatQueueInsideOneObject) {
-    client c = connect();
-    mutex m(c, path_);
-    const hold h = m.acquire();
+    const hold h = mine_.acquire();
     std::atomic<int> failed{0};
     std::deque<blocking_thread> threads;
     for (int i = 0; i < 4; ++i) {
         threads.emplace_back([&] {
-            std::error_code ec;
-            const hold never = m.acquire({}, ec);
+            const auto ec = code_of([&](auto& code) { return mine_.acquire({}, code); });
             failed += ec == errc::closed ? 1 : 0;
         });
     }
@@ -139,10 +130,8 @@ TEST_P(Client, CloseFailsThreadsThatQueueInsideOneObject) {
         return std::all_of(
             threads.begin(), threads.end(), [](const auto& t) { return t.blocks(); });
     }));
-    c.close();
-    for (auto& t : threads) {
-        t.join();
-    }
+    a_.close();
+    threads.clear();
     EXPECT_EQ(failed, 4);
 }
 
@@ -151,28 +140,19 @@ TEST_P(Client, MayBeDestroyedInAnyOrder) {
         auto c = std::make_unique<client>(connect());
         auto m = std::make_unique<mutex>(*c, path_);
         auto h = std::make_unique<hold>(m->acquire());
-        const auto drop = [&](int which) {
-            if (which == 0) {
-                c.reset();
-            } else if (which == 1) {
-                m.reset();
-            } else {
-                h.reset();
-            }
-        };
-        drop(order % 3);
-        drop((order % 3 + 1 + order / 3) % 3);
-        drop((order % 3 + 2 - order / 3) % 3);
+        const std::function<void()> drops[] = {
+            [&] { c.reset(); }, [&] { m.reset(); }, [&] { h.reset(); }};
+        drops[order % 3]();
+        drops[(order % 3 + 1 + order / 3) % 3]();
+        drops[(order % 3 + 2 - order / 3) % 3]();
         EXPECT_TRUE(empties(path_)) << "order " << order;
     }
 }
 
 TEST_P(Client, MayBeDestroyedInItsOwnCallback) {
-    auto c = std::make_unique<client>(connect());
-    mutex m(*c, path_);
     blocking_result<bool> gone;
-    m.async_acquire({}, [&](std::error_code, const hold&) {
-        c.reset();
+    mine_.async_acquire({}, [&](std::error_code, const hold&) {
+        { const client destroyed(std::move(a_)); }
         gone.set(true);
     });
     EXPECT_TRUE(gone.get_for(30s));
@@ -195,15 +175,14 @@ TEST_P(Client, ThrowingCallbacksHarmNobody) {
 }
 
 TEST_P(Client, WithoutALogReportsTheFirstExceptionOfACallbackToStderr) {
-    client c = connect();
     ::testing::internal::CaptureStderr();
     for (int i = 0; i < 2; ++i) {
-        c.async_exists("/", read_from::any_server, [](auto, auto) {
+        a_.async_exists("/", read_from::any_server, [](auto, auto) {
             throw std::runtime_error("the user's own \x1b[31m trouble");
         });
     }
     std::promise<void> next;
-    c.async_exists("/", read_from::any_server, [&](auto, auto) { next.set_value(); });
+    a_.async_exists("/", read_from::any_server, [&](auto, auto) { next.set_value(); });
     next.get_future().wait();
     const std::string said = ::testing::internal::GetCapturedStderr();
     const auto at = said.find("latchkey: a callback threw: the user's own \\x1b[31m trouble");
@@ -211,41 +190,13 @@ TEST_P(Client, WithoutALogReportsTheFirstExceptionOfACallbackToStderr) {
     EXPECT_EQ(said.find("callback threw", at + 20), std::string::npos) << said;
 }
 
-TEST_P(Client, EndedSubscriptionHearsNothing) {
-    client c = connect();
-    ASSERT_TRUE(c.wait_connected(30s));
-    std::atomic<int> heard{0};
-    subscription ended = c.on_change([&](connection_state) { ++heard; });
-    const diary goes_on(c);  // listens later, and so is told later
-    ended = {};
-    const int before = heard;
-    world_->expire(c.session_id());
-    EXPECT_TRUE(eventually([&] {
-        return goes_on.has(connection_state::lost) &&
-               goes_on.told().back() == connection_state::connected;
-    }));
-    EXPECT_EQ(heard, before);
-}
-
 TEST_P(Client, DenyingAclIsAnErrorThatNamesThePath) {
-    client_options identified = patient();
-    identified.auth = {{.scheme = "digest", .secret = "alice:secret"}};
-    client alice = world_->connect(identified);
+    client alice = connect_as("alice:secret");
     mutex hers(alice, path_);
     const hold h = hers.acquire();
-    client anybody = connect();
-    mutex theirs(anybody, path_);
-    try {
-        const hold never = theirs.acquire();
-        ADD_FAILURE() << "granted";
-    } catch (const error& e) {
-        EXPECT_EQ(e.code(), errc::not_authorized);
-        EXPECT_NE(std::string(e.what()).find(path_), std::string::npos) << e.what();
-    }
-    identified.auth.front().secret = "alice:secret";
-    client again = world_->connect(identified);
-    mutex also_hers(again, path_);
-    EXPECT_FALSE(also_hers.try_acquire());
+    EXPECT_TRUE(fails_with(errc::not_authorized, [&] { return mine_.acquire(); }, {path_}));
+    client again = connect_as("alice:secret");
+    EXPECT_FALSE(mutex(again, path_).try_acquire());
 }
 
 /// What each call below `path` ends with that creates a directory first.
@@ -265,14 +216,10 @@ std::vector<std::error_code> errors_below(const client& c, const std::string& pa
 }
 
 TEST_P(Client, DirectoryThatMustNotBeCreatedIsAnErrorOfEachRecipeAtOnce) {
-    client_options identified = patient();
-    identified.auth = {{.scheme = "digest", .secret = "alice:secret"}};
-    client alice = world_->connect(identified);
+    client alice = connect_as("alice:secret");
     mutex hers(alice, path_);
     const hold h = hers.acquire();
-    const client anybody = connect();
-    EXPECT_THAT(errors_below(anybody, path_),
-                ::testing::Each(make_error_code(errc::not_authorized)));
+    EXPECT_THAT(errors_below(a_, path_), ::testing::Each(make_error_code(errc::not_authorized)));
     group family(alice, path_);
     const membership child = family.join("child");
     EXPECT_THAT(errors_below(alice, path_ + "/child"),
@@ -280,27 +227,22 @@ TEST_P(Client, DirectoryThatMustNotBeCreatedIsAnErrorOfEachRecipeAtOnce) {
 }
 
 TEST_P(Client, ListThatShutsItsAuthorOutIsRefusedBeforeAnythingIsWritten) {
-    client_options identified = patient();
-    identified.auth = {{.scheme = "digest", .secret = "ops:secret"}};
-    client ops = world_->connect(identified);
+    client ops = connect_as("ops:secret");
     for (const acl& list : {acl{{"digest", "ops:secret", permission::all}},
                             acl{{"world", "anyone", permission::read}},
                             acl{{"auth", "", permission::read | permission::create}},
                             acl{}}) {
-        const std::vector<std::function<void()>> uses{
-            [&] { static_cast<void>(mutex(ops, path_, {.access = list}).acquire()); },
-            [&] { static_cast<void>(semaphore(ops, path_, 1, {.access = list}).acquire(1)); },
-            [&] { barrier(ops, path_, {.access = list}).set(); },
-            [&] { static_cast<void>(double_barrier(ops, path_, 1, {.access = list}).enter()); },
-            [&] { static_cast<void>(group(ops, path_, {.access = list}).join("name")); }};
-        for (const auto& use : uses) {
-            EXPECT_THAT(use,
-                        ::testing::Throws<error>(::testing::Property(
-                            &error::code, make_error_code(errc::invalid_argument))));
-        }
-        client_options own = identified;
-        own.access = list;
+        EXPECT_TRUE(is_invalid([&] { return mutex(ops, path_, {.access = list}).acquire(); }));
+        EXPECT_TRUE(
+            is_invalid([&] { return semaphore(ops, path_, 1, {.access = list}).acquire(1); }));
+        EXPECT_TRUE(is_invalid([&] { barrier(ops, path_, {.access = list}).set(); }));
+        EXPECT_TRUE(
+            is_invalid([&] { return double_barrier(ops, path_, 1, {.access = list}).enter(); }));
+        EXPECT_TRUE(is_invalid([&] { return group(ops, path_, {.access = list}).join("name"); }));
         if (!list.empty()) {
+            client_options own = patient();
+            own.auth = {{.scheme = "digest", .secret = "ops:secret"}};
+            own.access = list;
             EXPECT_THROW(static_cast<void>(world_->connect(own)), error);
         }
     }
@@ -312,9 +254,7 @@ TEST_P(Client, RefusedCredentialsEndTheClientWithAClearError) {
     unknown.auth = {{.scheme = "no-such-scheme", .secret = "x"}};
     client c = world_->connect(unknown);
     mutex m(c, path_);
-    std::error_code ec;
-    const hold never = m.acquire({}, ec);
-    EXPECT_EQ(ec, errc::authentication_failed);
+    EXPECT_EQ(code_of([&](auto& ec) { return m.acquire({}, ec); }), errc::authentication_failed);
     EXPECT_TRUE(eventually([&] { return c.state() == connection_state::closed; }));
 }
 
@@ -338,30 +278,22 @@ TEST_P(Client, TickThatLeavesNothingOfTheNegotiatedTimeoutIsAnErrorThatNamesBoth
     o.tick = 12h;
     client c = world_->connect(o);
     mutex m(c, path_);
-    try {
-        const hold h = m.acquire();
-        ADD_FAILURE() << "granted";
-    } catch (const error& e) {
-        EXPECT_EQ(e.code(), errc::invalid_argument);
-        EXPECT_NE(std::string(e.what()).find("43200000 ms"), std::string::npos) << e.what();
-    }
+    EXPECT_TRUE(is_invalid([&] { return m.acquire(); }, {"43200000 ms"}));
     EXPECT_TRUE(eventually([&] { return c.state() == connection_state::closed; }));
 }
 
 TEST_P(Client, IsInertInAForkedChild) {
-    client c = connect();
-    mutex m(c, path_);
-    auto h = std::make_unique<hold>(m.acquire());
+    auto h = std::make_unique<hold>(mine_.acquire());
     EXPECT_TRUE(holds_in_a_forked_child([&] {
         bool inert = !h->valid() && h->why_lost() == loss_reason::forked;
-        inert = inert && c.state() == connection_state::closed;
+        inert = inert && a_.state() == connection_state::closed;
         std::error_code ec;
-        inert = inert && !m.acquire({}, ec) && ec == errc::forked;
-        inert = inert && !c.get("/", read_from::any_server, ec) && ec == errc::forked;
+        inert = inert && !mine_.acquire({}, ec) && ec == errc::forked;
+        inert = inert && !a_.get("/", read_from::any_server, ec) && ec == errc::forked;
         inert = inert && !h->transact_once("/marker", {operation::check("/")}, ec) &&
                 ec == errc::forked;
         h.reset();
-        { const client moved(std::move(c)); }
+        { const client moved(std::move(a_)); }
         return inert;
     }));
     EXPECT_TRUE(h->valid());

@@ -1,46 +1,41 @@
-#include "stepped_test.hpp"
+#include "cost_test.hpp"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace latchkey::test {
 namespace {
 
-/// What the headers say of requests and round trips, counted by the servers.
-class Cost : public SteppedTest {};
+/// What mutex.hpp and client.hpp say of requests and round trips. How costs grow with the number of
+/// participants stands in the table of cost_growth_test.cpp.
+class Cost : public CostTest {
+protected:
+    client a_ = connected();
+    client b_ = connected();
+    mutex first_{a_, "/lock"};
+    mutex second_{b_, "/lock"};
+};
 
 TEST_F(Cost, UncontendedAcquireIsTwoRequestsInOneRoundTrip) {
-    client c = connected();
-    mutex m(c, "/lock");
-    held(m).release();
+    held(first_).release();
     settle();
-    const auto before = ensemble_.now();
-    const auto a = acquire(m);
-    ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 1s));
-    EXPECT_EQ(a->at - before, round_trip);
-    const testing::counters n = ensemble_.count();
-    EXPECT_EQ(n.creates, 1U);
-    EXPECT_EQ(n.children, 1U);
-    EXPECT_EQ(n.requests(), 2U);
+    const auto a = finished(acquire(first_));
+    EXPECT_EQ(took(a), round_trip);
+    EXPECT_EQ(spent(), described({.creates = 1, .children = 1}));
 }
 
 TEST_F(Cost, UncontendedAcquireStaysOneRoundTripWhateverOthersDidMeanwhile) {
-    client a = connected();
-    client b = connected();
-    mutex mine(a, "/lock");
-    mutex theirs(b, "/lock");
     for (int i = 0; i < 6; ++i) {
         if (i % 3 == 2) {
-            held(theirs).release();
+            held(second_).release();
         }
         settle();
-        const auto before = ensemble_.now();
-        const auto again = acquire(mine);
-        ASSERT_TRUE(ensemble_.run_until([&] { return again->done; }, 1s));
-        EXPECT_EQ(again->at - before, round_trip) << i;
+        const auto again = finished(acquire(first_));
+        EXPECT_EQ(took(again), round_trip) << i;
         again->granted.release();
         ensemble_.run_for(100ms);
-        const testing::counters n = ensemble_.count();
+        testing::counters n = ensemble_.count();
         EXPECT_EQ(n.creates, i == 0 ? 2U : 1U) << i;
         EXPECT_EQ(n.children, 1U) << i;
         EXPECT_EQ(n.removes, 1U) << i;
@@ -49,50 +44,34 @@ TEST_F(Cost, UncontendedAcquireStaysOneRoundTripWhateverOthersDidMeanwhile) {
 }
 
 TEST_F(Cost, FirstUseOfAPathIsOneRoundTripToo) {
-    client c = connected();
-    mutex m(c, "/a/b/c");
+    mutex m(a_, "/a/b/c");
     settle();
-    const auto before = ensemble_.now();
-    const auto a = acquire(m);
-    ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 1s));
-    EXPECT_EQ(a->at - before, round_trip);
-    EXPECT_EQ(ensemble_.count().creates, 4U);  // three levels and the znode
-    EXPECT_EQ(ensemble_.count().requests(), 5U);
+    EXPECT_EQ(took(finished(acquire(m))), round_trip);
+    EXPECT_EQ(spent(), described({.creates = 4, .children = 1})) << "three levels and the znode";
 }
 
 TEST_F(Cost, DirectoryThatTheServersHaveRemovedCostsOneRoundTripMoreAndNoPause) {
-    client c = connected();
-    mutex m(c, "/lock");
-    held(m).release();
-    settle();
+    held(first_).release();
+    SteppedTest::settle();
     ensemble_.reap_containers();
     ASSERT_FALSE(ensemble_.get("/lock"));
-    const auto before = ensemble_.now();
-    const auto a = acquire(m);
-    ASSERT_TRUE(ensemble_.run_until([&] { return a->done; }, 1s));
-    EXPECT_EQ(a->at - before, 2 * round_trip);
+    begin_counting();
+    EXPECT_EQ(took(finished(acquire(first_))), 2 * round_trip);
 }
 
 TEST_F(Cost, ShortHoldOwesNoReadAndReleaseIsOneRequestNobodyWaitsFor) {
-    client c = connected();
-    mutex m(c, "/lock");
-    held(m).release();
+    held(first_).release();
     settle();
-    hold h = held(m);
+    hold h = held(first_);
     h.release();
     EXPECT_FALSE(h);
     EXPECT_EQ(ensemble_.count().removes, 0U) << "it returns before any server has heard of it";
     ensemble_.run_for(100ms);
-    const testing::counters n = ensemble_.count();
-    EXPECT_EQ(n.removes, 1U);
-    EXPECT_EQ(n.gets, 0U);
-    EXPECT_EQ(n.requests(), 3U);
+    EXPECT_EQ(spent(), described({.creates = 1, .removes = 1, .children = 1}));
 }
 
 TEST_F(Cost, LongerHoldArmsOneWatchOnItsOwnZnode) {
-    client c = connected();
-    mutex m(c, "/lock");
-    const hold h = held(m);
+    const hold h = held(first_);
     ensemble_.run_for(1s);
     EXPECT_EQ(ensemble_.count().gets, 1U);
     EXPECT_EQ(ensemble_.count().watches_set, 1U);
@@ -100,113 +79,42 @@ TEST_F(Cost, LongerHoldArmsOneWatchOnItsOwnZnode) {
 }
 
 TEST_F(Cost, ContendedWaitIsFourRequestsInTwoRoundTripsAndTwoWatches) {
-    client a = connected();
-    client b = connected();
-    mutex first(a, "/lock");
-    mutex second(b, "/lock");
-    held(second).release();  // b knows the directory
-    hold h = held(first);
+    held(second_).release();  // it knows the directory
+    const hold h = held(first_);
     settle();
-    const auto waiter = acquire(second);
-    ensemble_.run_for(round_trip + round_trip);
-    const testing::counters n = ensemble_.count(b.session_id());
-    EXPECT_EQ(n.creates, 1U);
-    EXPECT_EQ(n.children, 1U);
-    EXPECT_EQ(n.gets, 2U);
-    EXPECT_EQ(n.watches_set, 2U);
+    const auto waiter = acquire(second_);
+    const std::string all = described({.creates = 1, .gets = 2, .children = 1, .watches_set = 2});
+    ensemble_.run_for(2 * round_trip);
+    EXPECT_EQ(spent(b_), all);
     ensemble_.run_for(200ms);
-    EXPECT_EQ(ensemble_.count(b.session_id()).requests(), 4U);
+    EXPECT_EQ(spent(b_), all) << "and nothing later";
     EXPECT_FALSE(waiter->done);
 }
 
 TEST_F(Cost, HandOffNeedsNoList) {
-    client a = connected();
-    client b = connected();
-    mutex first(a, "/lock");
-    mutex second(b, "/lock");
-    hold h = held(first);
-    const auto waiter = acquire(second);
+    hold h = held(first_);
+    const auto waiter = acquire(second_);
     settle();
-    const auto before = ensemble_.now();
     h.release();
-    ASSERT_TRUE(ensemble_.run_until([&] { return waiter->done; }, 1s));
-    EXPECT_EQ(waiter->at - before, 2 * one_way);  // the delete there, its event back
-    const testing::counters n = ensemble_.count();
-    EXPECT_EQ(n.children, 0U);
-    EXPECT_EQ(n.removes, 1U);
-    EXPECT_EQ(n.requests(), 1U);
-}
-
-TEST_F(Cost, OneOfAHundredWaitersIsWokenPerRelease) {
-    constexpr std::size_t waiters = 100;
-    client c = connected();
-    std::vector<std::unique_ptr<mutex>> mutexes;
-    std::vector<std::shared_ptr<attempt>> attempts;
-    for (std::size_t i = 0; i <= waiters; ++i) {
-        mutexes.push_back(std::make_unique<mutex>(c, "/lock"));
-        attempts.push_back(acquire(*mutexes.back()));
-        ensemble_.run_for(10ms);
-    }
-    settle();
-    for (std::size_t i = 0; i < waiters; ++i) {
-        ASSERT_TRUE(attempts[i]->granted) << i;
-        ASSERT_FALSE(attempts[i + 1]->done) << i;
-        attempts[i]->granted.release();
-        ensemble_.run_for(20ms);
-        EXPECT_EQ(ensemble_.count().removes, 1U) << i;
-        // The holder's own watch, which this client has as well, and the successor's.
-        EXPECT_EQ(ensemble_.count().watch_events, 1U) << i;
-        // The first one's list had shown that only the holder was ahead of it; the others' are old.
-        // Those of a long queue are not needed.
-        EXPECT_EQ(ensemble_.count().children, i == 0 || i + 2 >= 32 ? 0U : 1U) << i;
-        ensemble_.reset_counters();
-    }
-    EXPECT_TRUE(attempts.back()->granted.valid());
-}
-
-TEST_F(Cost, EachOfManySessionsHearsOnlyOfItsPredecessor) {
-    constexpr std::size_t waiters = 20;
-    std::vector<client> clients;
-    std::vector<std::unique_ptr<mutex>> mutexes;
-    std::vector<std::shared_ptr<attempt>> attempts;
-    for (std::size_t i = 0; i <= waiters; ++i) {
-        clients.push_back(connected());
-        mutexes.push_back(std::make_unique<mutex>(clients.back(), "/lock"));
-        attempts.push_back(acquire(*mutexes.back()));
-        ensemble_.run_for(50ms);
-    }
-    settle();
-    attempts[0]->granted.release();
-    ensemble_.run_for(50ms);
-    for (std::size_t i = 1; i <= waiters; ++i) {
-        EXPECT_EQ(ensemble_.count(clients[i].session_id()).watch_events, i == 1 ? 1U : 0U) << i;
-        EXPECT_EQ(attempts[i]->done, i == 1) << i;
-    }
+    EXPECT_EQ(took(finished(waiter)), 2 * one_way) << "the delete there, its event back";
+    EXPECT_EQ(ensemble_.count().removes, 1U);
+    EXPECT_EQ(ensemble_.count().requests(), 1U);
 }
 
 TEST_F(Cost, TryAcquireOnAHeldLockIsOneReadAndNoWrite) {
-    client a = connected();
-    client b = connected();
-    mutex first(a, "/lock");
-    mutex second(b, "/lock");
-    const hold h = held(first);
+    const hold h = held(first_);
     settle();
-    const auto before = ensemble_.now();
-    const auto t = acquire(second, 0s);
-    ASSERT_TRUE(ensemble_.run_until([&] { return t->done; }, 1s));
+    const auto t = finished(acquire(second_, 0s));
     EXPECT_FALSE(t->granted);
-    EXPECT_FALSE(t->ec);
-    EXPECT_EQ(t->at - before, round_trip);
-    EXPECT_EQ(ensemble_.count(b.session_id()).children, 1U);
-    EXPECT_EQ(ensemble_.count(b.session_id()).requests(), 1U);
+    EXPECT_EQ(took(t), round_trip);
+    EXPECT_EQ(spent(b_), described({.children = 1}));
 }
 
 TEST_F(Cost, HeartbeatsAreOnePerSeventhOfTheTimeoutHoweverManyHolds) {
-    client c = connected();
     std::vector<std::unique_ptr<mutex>> mutexes;
     std::vector<hold> holds;
     for (int i = 0; i < 5; ++i) {
-        mutexes.push_back(std::make_unique<mutex>(c, "/lock" + std::to_string(i)));
+        mutexes.push_back(std::make_unique<mutex>(a_, "/lock" + std::to_string(i)));
         holds.push_back(held(*mutexes.back()));
     }
     settle();
@@ -219,44 +127,33 @@ TEST_F(Cost, HeartbeatsAreOnePerSeventhOfTheTimeoutHoweverManyHolds) {
 }
 
 TEST_F(Cost, IdleClientSendsNoHeartbeat) {
-    client c = connected();
-    mutex m(c, "/lock");
-    held(m).release();
+    held(first_).release();
     settle();
     ensemble_.run_for(60s);
     EXPECT_EQ(ensemble_.count().checks, 0U);
     EXPECT_EQ(ensemble_.count().requests(), 0U);
-    EXPECT_EQ(ensemble_.count().exists, 16U) << "one every 3.75 s";
+    EXPECT_EQ(count(a_).exists, 16U) << "one every 3.75 s";
 }
 
 TEST_F(Cost, GuardedTransactionIsOneRequestInOneRoundTrip) {
-    client c = connected();
-    mutex m(c, "/lock");
-    hold h = held(m);
+    hold h = held(first_);
     settle();
-    const auto before = ensemble_.now();
-    bool done = false;
-    h.async_transact({operation::create("/effect")},
-                     [&](std::error_code ec, const auto&) { done = !ec; });
-    ASSERT_TRUE(ensemble_.run_until([&] { return done; }, 1s));
-    EXPECT_EQ(ensemble_.now() - before, round_trip);
-    EXPECT_EQ(ensemble_.count().multis, 1U);
-    EXPECT_EQ(ensemble_.count().requests(), 1U);
+    const auto done = std::make_shared<attempt>();
+    h.async_transact({operation::create("/effect")}, [&](std::error_code ec, const auto&) {
+        *done = {.done = true, .ec = ec, .granted = {}, .at = ensemble_.now()};
+    });
+    EXPECT_EQ(took(finished(done)), round_trip);
+    EXPECT_EQ(spent(), described({.multis = 1}));
 }
 
 TEST_F(Cost, GivingUpLeavesNoWatchBehind) {
-    client a = connected();
-    client b = connected();
-    mutex first(a, "/lock");
-    mutex second(b, "/lock");
-    hold h = held(first);
+    const hold h = held(first_);
     for (int i = 0; i < 50; ++i) {
-        const auto w = acquire(second, 20ms);
-        ASSERT_TRUE(ensemble_.run_until([&] { return w->done; }, 1s));
+        finished(acquire(second_, 20ms));
         ensemble_.run_for(10ms);
     }
-    EXPECT_LE(ensemble_.open_watches(),
-              2U);  // the holder's own, and one for all who waited behind it
+    EXPECT_LE(ensemble_.open_watches(), 2U)
+        << "the holder's own, and one for all who waited behind it";
 }
 
 }  // namespace

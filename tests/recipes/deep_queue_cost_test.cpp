@@ -1,5 +1,5 @@
+#include "cost_test.hpp"
 #include "queue/queue_front.hpp"
-#include "stepped_test.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -9,15 +9,15 @@
 namespace latchkey::test {
 namespace {
 
-/// What a long queue costs at each grant, counted by the servers.
-class DeepQueue : public SteppedTest {
+/// What a long queue costs at each grant.
+class DeepQueue : public CostTest {
 protected:
     /// How many children make a queue long.
     static constexpr std::size_t many = 32;
     /// A name in the answer to a list, and the length before it.
     static constexpr std::size_t bytes_a_name = sizeof("_c_-lock-") - 1 + 36 + 10 + 4;
 
-    struct waiter {
+    struct participant {
         std::unique_ptr<mutex> lock;
         std::shared_ptr<attempt> wait;
     };
@@ -29,9 +29,9 @@ protected:
         }
         while (queue_.size() < count) {
             client& by = clients_[queue_.size() % clients_.size()];
-            waiter next{.lock = std::make_unique<mutex>(by, "/lock"), .wait = nullptr};
-            next.wait = acquire(*next.lock);
-            queue_.push_back(std::move(next));
+            auto lock = std::make_unique<mutex>(by, "/lock");
+            auto wait = acquire(*lock);
+            queue_.push_back({std::move(lock), std::move(wait)});
             ensemble_.run_for(5ms);
         }
         settle();
@@ -40,9 +40,9 @@ protected:
     /// The same participants, in the same order.
     void queue_again() {
         hold_of(queue_.size() - 1).release();
-        for (waiter& w : queue_) {
+        for (participant& p : queue_) {
             ensemble_.run_for(5ms);
-            w.wait = acquire(*w.lock);
+            p.wait = acquire(*p.lock);
         }
         settle();
     }
@@ -70,18 +70,33 @@ protected:
         return ensemble_.count();
     }
 
-    /// The bytes of the lists of all grants.
-    std::size_t drain() {
-        std::size_t bytes = 0;
-        for (std::size_t i = 1; i < queue_.size(); ++i) {
-            const std::uint64_t lists = hand_off(i).children;
-            bytes += lists * (queue_.size() - i) * bytes_a_name;
+    /// Hand-offs, until this one holds.
+    void hand_off_until(std::size_t last) {
+        for (std::size_t i = 1; i <= last; ++i) {
+            hand_off(i);
         }
-        return bytes;
+    }
+
+    /// The whole queue twice, in the directory of another program: each object asks at most once
+    /// whether it may write there, which is seen in `attempts`.
+    void expect_directory_is_left_alone(std::uint64_t testing::counters::*attempts) {
+        const std::string before = data();
+        queue(many + 10);
+        for (const std::uint64_t most : {1U, 0U}) {
+            for (std::size_t i = 1; i < queue_.size(); ++i) {
+                const testing::counters n = hand_off(i);
+                EXPECT_EQ(n.children, i == 1 ? 0U : 1U) << i;
+                EXPECT_LE(n.*attempts, most) << i;
+                EXPECT_TRUE(n.multis == 0 || attempts == &testing::counters::multis) << i;
+                EXPECT_EQ(n.sets, 0U) << i;
+                EXPECT_EQ(data(), before) << i;
+            }
+            queue_again();
+        }
     }
 
     std::vector<client> clients_;
-    std::vector<waiter> queue_;
+    std::vector<participant> queue_;
 };
 
 TEST_F(DeepQueue, AGrantIsOneReadAndOneWriteAndNoList) {
@@ -91,6 +106,7 @@ TEST_F(DeepQueue, AGrantIsOneReadAndOneWriteAndNoList) {
         const bool saw_a_long_queue = i + 1 >= many;
         EXPECT_EQ(n.children, i == 1 || saw_a_long_queue ? 0U : 1U) << i;
         EXPECT_EQ(n.removes, 1U) << i;
+        EXPECT_EQ(n.watch_events, 2U) << i << ": the holder's own, and the next one's";
         EXPECT_EQ(n.creates + n.sets + n.syncs, 0U) << i;
         const bool has_one_behind = i + 1 < queue_.size();
         if (i > many) {
@@ -103,33 +119,31 @@ TEST_F(DeepQueue, AGrantIsOneReadAndOneWriteAndNoList) {
 
 TEST_F(DeepQueue, AGrantIsTheEventAndOneRoundTrip) {
     queue(many + 10, 1);  // which is believed, because it holds
-    for (std::size_t i = 1; i < many + 5; ++i) {
-        hand_off(i);
-    }
+    hand_off_until(many + 4);
     ensemble_.run_for(20ms);
-    ensemble_.reset_counters();
-    const auto before = ensemble_.now();
+    begin_counting();
     hold_of(many + 4).release();
-    ASSERT_TRUE(ensemble_.run_until([&] { return queue_[many + 5].wait->done; }, 1s));
-    EXPECT_EQ(queue_[many + 5].wait->at - before, 2 * one_way + round_trip);
+    EXPECT_EQ(took(finished(queue_[many + 5].wait)), 2 * one_way + round_trip);
 }
 
 TEST_F(DeepQueue, OfAThousandListsATenthOfWhatAListForEachGrantWould) {
     constexpr std::size_t waiters = 1000;
     queue(waiters + 1);
-    const std::size_t bytes = drain() / waiters;
+    std::size_t bytes = 0;
+    for (std::size_t i = 1; i < queue_.size(); ++i) {
+        const std::uint64_t lists = hand_off(i).children;
+        bytes += lists * (queue_.size() - i) * bytes_a_name;
+    }
     const std::size_t with_lists = bytes_a_name * (waiters + 1) / 2;
-    RecordProperty("bytes_a_grant", std::to_string(bytes));
+    RecordProperty("bytes_a_grant", std::to_string(bytes / waiters));
     RecordProperty("bytes_a_grant_with_lists", std::to_string(with_lists));
-    EXPECT_LT(bytes * 10, with_lists);
-    EXPECT_LT(bytes, many * bytes_a_name) << "however many wait";
+    EXPECT_LT(bytes / waiters * 10, with_lists);
+    EXPECT_LT(bytes / waiters, many * bytes_a_name) << "however many wait";
 }
 
 TEST_F(DeepQueue, HoldsThatAreReleasedAtOnceAreHandedOnWithoutListsToo) {
     queue(3 * many);
-    for (std::size_t i = 1; i < 2 * many; ++i) {
-        hand_off(i);
-    }
+    hand_off_until(2 * many - 1);
     ensemble_.reset_counters();
     for (std::size_t i = 2 * many; i < queue_.size(); ++i) {
         hold_of(i - 1).release();  // its name is on its way, ahead of the delete
@@ -140,9 +154,7 @@ TEST_F(DeepQueue, HoldsThatAreReleasedAtOnceAreHandedOnWithoutListsToo) {
 
 TEST_F(DeepQueue, AWaiterWhosePredecessorWentWhileItWasAwayNeedsNoListEither) {
     queue(2 * many);
-    for (std::size_t i = 1; i < many + 3; ++i) {
-        hand_off(i);
-    }
+    hand_off_until(many + 2);
     const std::size_t next = many + 3;
     const std::int64_t session = clients_[next % clients_.size()].session_id();
     ensemble_.suspend(session);
@@ -158,9 +170,7 @@ TEST_F(DeepQueue, AWaiterWhosePredecessorWentWhileItWasAwayNeedsNoListEither) {
 
 TEST_F(DeepQueue, AWaiterWhosePredecessorLeftListsAndWaitsOn) {
     queue(many + 10);
-    for (std::size_t i = 1; i < many + 3; ++i) {
-        hand_off(i);
-    }
+    hand_off_until(many + 2);
     settle();
     const std::size_t left = many + 5;
     for (const std::string& name : ensemble_.children("/lock")) {
@@ -192,33 +202,14 @@ TEST_F(DeepQueue, TheNameOfAnotherParticipantIsNoGrant) {
 TEST_F(DeepQueue, DataOfAnotherProgramStaysAndIsReadOnceByEachObject) {
     make_directory();
     ensemble_.set("/lock", "the settings of a program");
-    queue(many + 10);
-    for (const std::uint64_t reads : {1U, 0U}) {
-        for (std::size_t i = 1; i < queue_.size(); ++i) {
-            const testing::counters n = hand_off(i);
-            EXPECT_EQ(n.children, i == 1 ? 0U : 1U) << i;
-            EXPECT_EQ(n.multis + n.sets, 0U) << i;
-            EXPECT_LE(n.gets, reads) << i;
-            EXPECT_EQ(data(), "the settings of a program") << i;
-        }
-        queue_again();
-    }
+    expect_directory_is_left_alone(&testing::counters::gets);
 }
 
 TEST_F(DeepQueue, ADirectoryThatMayNotBeWrittenIsTriedOnceByEachObject) {
     make_directory();
     using enum permission;
     ensemble_.set_acl("/lock", {{"world", "anyone", read | create | remove}});
-    queue(many + 10);
-    for (const std::uint64_t tries : {1U, 0U}) {
-        for (std::size_t i = 1; i < queue_.size(); ++i) {
-            const testing::counters n = hand_off(i);
-            EXPECT_EQ(n.children, i == 1 ? 0U : 1U) << i;
-            EXPECT_LE(n.multis, tries) << i;
-            EXPECT_EQ(data(), "") << i;
-        }
-        queue_again();
-    }
+    expect_directory_is_left_alone(&testing::counters::multis);
 }
 
 }  // namespace

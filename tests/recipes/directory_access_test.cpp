@@ -1,6 +1,6 @@
 #include <latchkey/semaphore.hpp>
 
-#include "stepped_test.hpp"
+#include "cost_test.hpp"
 
 #include <mutex>
 #include <string>
@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 /// Clients with an identity, and others, on paths that they share.
-class DirectoryAccess : public SteppedTest {
+class DirectoryAccess : public CostTest {
 protected:
     client_options alice() {
         client_options how{.session_timeout = 12s};
@@ -45,50 +45,33 @@ protected:
     std::vector<std::string> lines_;
 };
 
-TEST_F(DirectoryAccess, OfParentsThatALockHasCreatedIsThatOfTheLevelAbove) {
+TEST_F(DirectoryAccess, OfParentsThatARecipeHasCreatedIsThatOfTheLevelAbove) {
     client c = connected(alice());
     mutex m(c, "/p/q/lock");
+    semaphore s(c, "/s/q/permits", 2);
     const hold h = held(m);
-    EXPECT_TRUE(stranger_gets("/p/other"));
-    EXPECT_TRUE(stranger_gets("/p/q/other"));
+    const hold permit = held(s, 1U);
+    for (const char* open : {"/p/other", "/p/q/other", "/s/other", "/s/q/other"}) {
+        EXPECT_TRUE(stranger_gets(open)) << open;
+    }
     EXPECT_FALSE(stranger_gets("/p/q/lock"));
     EXPECT_THAT(lines(), IsEmpty());
 }
 
-TEST_F(DirectoryAccess, OfParentsThatASemaphoreHasCreatedIsThatOfTheLevelAbove) {
-    client c = connected(alice());
-    semaphore s(c, "/s/q/permits", 2);
-    hold granted;
-    s.async_acquire(1, {}, [&](std::error_code, hold h) { granted = std::move(h); });
-    ASSERT_TRUE(ensemble_.run_until([&] { return granted.valid(); }, 5s));
-    EXPECT_TRUE(stranger_gets("/s/other"));
-    EXPECT_TRUE(stranger_gets("/s/q/other"));
-    EXPECT_THAT(lines(), IsEmpty());
-}
-
 TEST_F(DirectoryAccess, ThatIsOpenToEveryoneIsReportedOnceForEachPath) {
-    ASSERT_TRUE(stranger_gets("/open/jobs"));
-    client c = connected(alice());
-    for (int i = 0; i < 2; ++i) {
-        mutex m(c, "/open/jobs");
-        held(m).release();
+    for (const auto limit : {without_limit, std::chrono::nanoseconds(0)}) {
+        lines_.clear();
+        ASSERT_TRUE(stranger_gets("/open/jobs"));
+        client c = connected(alice());
+        for (int i = 0; i < 2; ++i) {
+            mutex m(c, "/open/jobs");
+            const auto a = finished(acquire(m, limit));
+            EXPECT_TRUE(a->granted);
+            a->granted.release();
+            ensemble_.run_for(1s);
+        }
+        EXPECT_THAT(lines(), ElementsAre("open-directory /open/jobs")) << limit.count();
     }
-    ensemble_.run_for(1s);
-    EXPECT_THAT(lines(), ElementsAre("open-directory /open/jobs"));
-}
-
-TEST_F(DirectoryAccess, ThatIsOpenToEveryoneIsReportedByTriesAsWell) {
-    ASSERT_TRUE(stranger_gets("/open/jobs"));
-    client c = connected(alice());
-    mutex m(c, "/open/jobs");
-    for (int i = 0; i < 2; ++i) {
-        const auto tried = acquire(m, 0s);
-        ASSERT_TRUE(ensemble_.run_until([&] { return tried->done; }, 5s));
-        EXPECT_TRUE(tried->granted);
-        tried->granted.release();
-        ensemble_.run_for(1s);
-    }
-    EXPECT_THAT(lines(), ElementsAre("open-directory /open/jobs"));
 }
 
 TEST_F(DirectoryAccess, CostsARoundTripMoreWhereParentsAreMissingAndNoneElsewhere) {
@@ -96,10 +79,7 @@ TEST_F(DirectoryAccess, CostsARoundTripMoreWhereParentsAreMissingAndNoneElsewher
     const auto time_of = [&](const std::string& path) {
         mutex m(c, path);
         settle();
-        const auto before = ensemble_.now();
-        const auto a = acquire(m);
-        EXPECT_TRUE(ensemble_.run_until([&] { return a->done; }, 1s));
-        return a->at - before;
+        return took(finished(acquire(m)));
     };
     EXPECT_EQ(time_of("/lock"), round_trip);
     EXPECT_EQ(time_of("/a/b/c"), 2 * round_trip);

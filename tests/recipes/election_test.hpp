@@ -11,7 +11,7 @@
 namespace latchkey::test {
 
 /// Candidates of the election on `path_`.
-class ElectionTest : public RecipeTest {
+class ElectionTest : public TwoClientsTest {
 protected:
     std::optional<leader_record> record() {
         return read_leader_record(world_->get(path_).value_or(""));
@@ -27,9 +27,9 @@ protected:
     /// Each is behind those before it.
     void start_in_order(leader_latch& first, leader_latch& second) {
         first.start();
-        EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
+        EXPECT_TRUE(has_children(1));
         second.start();
-        EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 2; }));
+        EXPECT_TRUE(has_children(2));
     }
 };
 

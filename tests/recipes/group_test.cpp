@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -17,7 +18,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-class Group : public RecipeTest {
+class Group : public TwoLocksTest<group> {
 protected:
     static std::vector<std::string> names_in(const std::vector<group_member>& all) {
         std::vector<std::string> names;
@@ -55,167 +56,136 @@ protected:
         std::vector<std::string> now_;
         int told_ = 0;
     };
+
+    notes seen_;
 };
 
 TEST_P(Group, ShowsWhoIsThereWithData) {
-    client a = connect();
-    client b = connect();
-    group mine(a, path_);
-    group yours(b, path_);
-    EXPECT_TRUE(yours.members().empty());
-    membership one = mine.join("one", {.data = "10.0.0.1"});
+    EXPECT_TRUE(other_.members().empty());
+    membership one = mine_.join("one", {.data = "10.0.0.1"});
     ASSERT_TRUE(one.present());
     EXPECT_EQ(one.name(), "one");
-    membership two = yours.join("two");
+    membership two = other_.join("two");
     EXPECT_TRUE(eventually([&] {
-        return names_in(mine.members()) == std::vector<std::string>{"one=10.0.0.1", "two="};
+        return names_in(mine_.members()) == std::vector<std::string>{"one=10.0.0.1", "two="};
     }));
-    EXPECT_EQ(mine.members().at(0).session_id, a.session_id());
+    EXPECT_EQ(mine_.members().at(0).session_id, a_.session_id());
     one.set_data("10.0.0.9");
-    EXPECT_TRUE(eventually([&] { return yours.members().at(0).data == "10.0.0.9"; }));
+    EXPECT_TRUE(eventually([&] { return other_.members().at(0).data == "10.0.0.9"; }));
     two.leave();
     EXPECT_FALSE(two);
     EXPECT_FALSE(two.present());
-    EXPECT_TRUE(eventually([&] { return mine.members().size() == 1; }));
+    EXPECT_TRUE(eventually([&] { return mine_.members().size() == 1; }));
     EXPECT_EQ(world_->get(path_ + "/one"), "10.0.0.9") << "Curator's GroupMember has the same";
 }
 
 TEST_P(Group, TellsWhoWatches) {
-    client a = connect();
-    client b = connect();
-    group mine(a, path_);
-    group yours(b, path_);
-    notes seen;
     {
-        const subscription watching = mine.on_change(seen.listener());
-        EXPECT_TRUE(seen.eventually_are({}));
-        membership one = yours.join("one", {.data = "x"});
-        EXPECT_TRUE(seen.eventually_are({"one=x"}));
-        membership two = mine.join("two", {.data = "y"});
-        EXPECT_TRUE(seen.eventually_are({"one=x", "two=y"}));
+        const subscription watching = mine_.on_change(seen_.listener());
+        EXPECT_TRUE(seen_.eventually_are({}));
+        membership one = other_.join("one", {.data = "x"});
+        EXPECT_TRUE(seen_.eventually_are({"one=x"}));
+        membership two = mine_.join("two", {.data = "y"});
+        EXPECT_TRUE(seen_.eventually_are({"one=x", "two=y"}));
         one.set_data("z");
-        EXPECT_TRUE(seen.eventually_are({"one=z", "two=y"}));
+        EXPECT_TRUE(seen_.eventually_are({"one=z", "two=y"}));
         one.leave();
-        EXPECT_TRUE(seen.eventually_are({"two=y"}));
+        EXPECT_TRUE(seen_.eventually_are({"two=y"}));
     }
-    const int told = seen.told();
-    const membership three = yours.join("three");
-    EXPECT_TRUE(eventually([&] { return yours.members().size() == 1; }));
-    EXPECT_EQ(seen.told(), told) << "after the end of the subscription";
+    const int told = seen_.told();
+    const membership three = other_.join("three");
+    EXPECT_TRUE(eventually([&] { return other_.members().size() == 1; }));
+    EXPECT_EQ(seen_.told(), told) << "after the end of the subscription";
 }
 
 TEST_P(Group, MemberThatLosesItsSessionEntersAgain) {
-    client a = connect();
-    client b = connect();
-    group mine(a, path_);
-    notes seen;
-    const subscription watching = group(b, path_).on_change(seen.listener());
-    membership one = mine.join("one", {.data = "old"});
+    const subscription watching = other_.on_change(seen_.listener());
+    membership one = mine_.join("one", {.data = "old"});
     one.set_data("new");
-    EXPECT_TRUE(seen.eventually_are({"one=new"}));
-    const auto before = mine.members().at(0);
-    world_->expire(a.session_id());
+    EXPECT_TRUE(seen_.eventually_are({"one=new"}));
+    const auto before = mine_.members().at(0);
+    world_->expire(a_.session_id());
     ASSERT_TRUE(eventually([&] {
-        const auto now = group(b, path_).members();
+        const auto now = other_.members();
         return now.size() == 1 && now[0].session_id != before.session_id;
     }));
     EXPECT_TRUE(eventually([&] { return one.present(); }));
-    EXPECT_TRUE(seen.eventually_are({"one=new"}));
-    EXPECT_GT(mine.members().at(0).czxid, before.czxid);
+    EXPECT_TRUE(seen_.eventually_are({"one=new"}));
+    EXPECT_GT(mine_.members().at(0).czxid, before.czxid);
     one.leave();
-    EXPECT_TRUE(seen.eventually_are({}));
+    EXPECT_TRUE(seen_.eventually_are({}));
 }
 
 TEST_P(Group, WatcherThatLosesItsSessionGoesOn) {
-    client a = connect();
-    client b = connect();
-    group yours(b, path_);
-    notes seen;
-    const subscription watching = group(a, path_).on_change(seen.listener());
-    const membership one = yours.join("one");
-    EXPECT_TRUE(seen.eventually_are({"one="}));
-    const auto before = a.session_id();
+    const subscription watching = group(a_, path_).on_change(seen_.listener());
+    const membership one = other_.join("one");
+    EXPECT_TRUE(seen_.eventually_are({"one="}));
+    const auto before = a_.session_id();
     world_->expire(before);
-    const membership two = yours.join("two");
-    EXPECT_TRUE(seen.eventually_are({"one=", "two="}));
+    const membership two = other_.join("two");
+    EXPECT_TRUE(seen_.eventually_are({"one=", "two="}));
 }
 
 TEST_P(Group, NameOfSomebodyElseIsWaitedFor) {
-    client a = connect();
-    client b = connect();
-    group mine(a, path_);
-    group yours(b, path_);
-    membership first = mine.join("leader", {.data = "a"});
-    EXPECT_FALSE(yours.join_for("leader", 0s));
-    EXPECT_FALSE(in_time(50ms, [&](auto limit) { return yours.join_for("leader", limit); }));
+    membership first = mine_.join("leader", {.data = "a"});
+    EXPECT_FALSE(other_.join_for("leader", 0s));
+    EXPECT_FALSE(in_time(50ms, [&](auto limit) { return other_.join_for("leader", limit); }));
     std::stop_source stop;
     auto stopped = std::async(std::launch::async, [&] {
-        return static_cast<bool>(yours.join("leader", {.stop = stop.get_token()}));
+        return static_cast<bool>(other_.join("leader", {.stop = stop.get_token()}));
     });
     stop.request_stop();
     EXPECT_FALSE(stopped.get());
     auto waiting =
-        std::async(std::launch::async, [&] { return yours.join("leader", {.data = "b"}); });
+        std::async(std::launch::async, [&] { return other_.join("leader", {.data = "b"}); });
     EXPECT_EQ(waiting.wait_for(50ms), std::future_status::timeout);
     EXPECT_TRUE(first.present()) << "who gave up has not taken it along";
     first.leave();
     const membership second = waiting.get();
     EXPECT_TRUE(second.present());
     EXPECT_TRUE(eventually(
-        [&] { return names_in(mine.members()) == std::vector<std::string>{"leader=b"}; }));
+        [&] { return names_in(mine_.members()) == std::vector<std::string>{"leader=b"}; }));
 }
 
 TEST_P(Group, MemberThatAnOperatorDeletesEntersAgain) {
-    client a = connect();
-    group mine(a, path_);
-    const membership one = mine.join("one", {.data = "x"});
-    const auto before = mine.members().at(0).czxid;
+    const membership one = mine_.join("one", {.data = "x"});
+    const auto before = mine_.members().at(0).czxid;
     world_->remove(path_ + "/one");
     EXPECT_TRUE(eventually([&] {
-        const auto now = mine.members();
+        const auto now = mine_.members();
         return now.size() == 1 && now[0].czxid > before;
     }));
 }
 
 TEST_P(Group, EndsWithTheClient) {
-    auto a = std::make_unique<client>(connect());
-    client b = connect();
-    group mine(*a, path_);
-    const membership one = mine.join("one");
-    const subscription watching = mine.on_change([](const auto&) {});
-    a.reset();
+    const membership one = mine_.join("one");
+    const subscription watching = mine_.on_change([](const auto&) {});
+    { const client gone(std::move(a_)); }
     EXPECT_FALSE(one.present());
-    EXPECT_TRUE(eventually([&] { return group(b, path_).members().empty(); }));
-    EXPECT_THROW(static_cast<void>(mine.join("two")), error);
+    EXPECT_TRUE(eventually([&] { return other_.members().empty(); }));
+    EXPECT_THROW(static_cast<void>(mine_.join("two")), error);
 }
 
 TEST_P(Group, RefusesBadNamesAndTooMuchData) {
-    client a = connect();
-    group mine(a, path_);
     for (const char* name : {"", ".", "..", "a/b", "a\nb"}) {
-        EXPECT_THROW(static_cast<void>(mine.join(name)), error) << name;
+        EXPECT_THROW(static_cast<void>(mine_.join(name)), error) << name;
     }
-    EXPECT_THROW(static_cast<void>(mine.join("one", {.data = std::string(1'000'001, 'x')})), error);
-    EXPECT_THROW(group(a, "relative"), error);
+    EXPECT_THROW(static_cast<void>(mine_.join("one", {.data = std::string(1'000'001, 'x')})),
+                 error);
+    EXPECT_THROW(group(a_, "relative"), error);
     for (const auto pause : {std::chrono::nanoseconds(-1), std::chrono::nanoseconds::max()}) {
-        EXPECT_THROW(group(a, path_, {.coalesce_for = pause}), error);
+        EXPECT_THROW(group(a_, path_, {.coalesce_for = pause}), error);
     }
 }
 
 /// What is accepted can be sent, also when the member enters again.
 TEST_P(Group, TakesAsMuchDataAsOneRequestDoes) {
-    client a = connect();
-    group mine(a, path_);
     std::size_t most = 1'000'000;
-    membership m = mine.join("one");
+    membership m = mine_.join("one");
     const auto fits = [&](std::size_t size) {
-        try {
-            m.set_data(std::string(size, 'x'));
-            return true;
-        } catch (const error& e) {
-            EXPECT_EQ(e.code(), errc::invalid_argument);
-            return false;
-        }
+        const auto ec = code_of([&] { m.set_data(std::string(size, 'x')); });
+        EXPECT_TRUE(!ec || ec == errc::invalid_argument) << ec.message();
+        return !ec;
     };
     while (!fits(most)) {
         --most;
@@ -227,9 +197,9 @@ TEST_P(Group, TakesAsMuchDataAsOneRequestDoes) {
     };
     EXPECT_TRUE(eventually(there));
     m.leave();
-    m = mine.join("one", {.data = std::string(most, 'x')});
+    m = mine_.join("one", {.data = std::string(most, 'x')});
     EXPECT_TRUE(there());
-    EXPECT_THROW(static_cast<void>(mine.join("two", {.data = std::string(most + 1, 'x')})), error);
+    EXPECT_THROW(static_cast<void>(mine_.join("two", {.data = std::string(most + 1, 'x')})), error);
 }
 
 LATCHKEY_IN_THIS_WORLD(Group);

@@ -6,12 +6,10 @@
 #include "client/blocking_read.hpp"
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
-#include "queued.hpp"
 #include "recipe_test.hpp"
+#include "waiter.hpp"
 
 #include <cstddef>
-#include <future>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -26,27 +24,6 @@ inline void put_znode(const client& c,
     const reply r = blocking_read(*client_core::of(c), request::create(path, data, mode, access));
     failure_of(r.code, path).raise_unless(r.ok());
 }
-
-/// A participant that waits in a queue, and leaves it at the end of the test.
-class waiter {
-public:
-    template <class Lock, class... Wanted>
-    explicit waiter(Lock& lock, Wanted... wanted) {
-        granted_ = queued_until(stop_.get_token(), lock, wanted...);
-    }
-
-    waiter(const waiter&) = delete;
-    waiter& operator=(const waiter&) = delete;
-
-    ~waiter() {
-        stop_.request_stop();
-        granted_.wait();
-    }
-
-private:
-    std::stop_source stop_;
-    std::future<hold> granted_;
-};
 
 /// Looks at `path_`, where other libraries' znodes are put by hand.
 class InspectTest : public RecipeTest {
@@ -70,6 +47,15 @@ protected:
         std::vector<std::string> all;
         for (const participant& p : v.participants) {
             all.push_back(p.name);
+        }
+        return all;
+    }
+
+    /// "NAME LIBRARY", and "holds" if it does.
+    static std::vector<std::string> described(const queue_view& v) {
+        std::vector<std::string> all;
+        for (const participant& p : v.participants) {
+            all.push_back(p.name + ' ' + to_string(p.library) + (p.holding ? " holds" : ""));
         }
         return all;
     }

@@ -3,6 +3,8 @@
 #include <latchkey/mutex.hpp>
 #include <latchkey/semaphore.hpp>
 
+#include "call_failures.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -42,46 +44,42 @@ protected:
     // Long, so that hardly a sign of life is counted.
     client zk_ = servers_.connect({.session_timeout = 40s});
     client holders_ = servers_.connect({.session_timeout = 40s});
+    mutex m_{holders_, "/lock"};
 };
 
-TEST_F(InspectRequests, CostOneForEachParticipantAndTwoMore) {
-    mutex m(holders_, "/lock");
-    const hold h = m.acquire();
-    EXPECT_EQ(cost_of([&] { static_cast<void>(inspect(zk_, "/lock")); }).requests, 3U);
-    EXPECT_EQ(cost_of([&] { static_cast<void>(inspect(zk_, "/nothing")); }).requests, 2U);
-}
-
-TEST_F(InspectRequests, CostThreeMoreForASemaphore) {
-    semaphore s(holders_, "/lock", 2);
-    const hold h = s.acquire();
-    const costs c = cost_of([&] { static_cast<void>(inspect(zk_, "/lock")); });
-    EXPECT_EQ(c.requests, 5U) << "2, the lists of queue/ and permits/, 1 participant";
-    EXPECT_GE(c.exists, 1U);
-}
-
-TEST_F(InspectRequests, CostOneForEachChildOfAnUnknownPath) {
+TEST_F(InspectRequests, CostOneForEachParticipantAndTwoMoreAndThreeMoreForASemaphore) {
+    const hold h = m_.acquire();
+    semaphore s(holders_, "/semaphore", 2);
+    const hold permit = s.acquire();
     servers_.create("/dir");
     for (const char* const name : {"a", "b", "c"}) {
         servers_.create(std::string("/dir/") + name, std::string(1'000, 'x'));
     }
-    queue_view seen;
-    const costs c = cost_of([&] { seen = inspect(zk_, "/dir"); });
-    EXPECT_EQ(seen.kind, lock_kind::unknown);
-    EXPECT_EQ(c.requests, 2U) << "no data of a child is read";
-    EXPECT_GE(c.exists, 3U);
-}
 
-TEST_F(InspectRequests, LeaveNoWatch) {
-    mutex m(holders_, "/lock");
-    const hold h = m.acquire();
-    const auto before = servers_.count(zk_.session_id()).watches_set;
-    static_cast<void>(inspect(zk_, "/lock"));
-    EXPECT_EQ(servers_.count(zk_.session_id()).watches_set, before);
+    struct row {
+        const char* path;
+        lock_kind kind;
+        std::uint64_t requests;
+        std::uint64_t exists;
+    };
+
+    for (const row& r : {row{"/lock", lock_kind::mutex, 3, 0},
+                         row{"/nothing", lock_kind::none, 2, 0},
+                         // 2, the lists of queue/ and permits/, 1 participant
+                         row{"/semaphore", lock_kind::semaphore, 5, 1},
+                         // no data of a child is read
+                         row{"/dir", lock_kind::unknown, 2, 3}}) {
+        SCOPED_TRACE(r.path);
+        const auto watches = servers_.count(zk_.session_id()).watches_set;
+        const costs c = cost_of([&] { EXPECT_EQ(inspect(zk_, r.path).kind, r.kind); });
+        EXPECT_EQ(c.requests, r.requests);
+        EXPECT_GE(c.exists, r.exists);
+        EXPECT_EQ(servers_.count(zk_.session_id()).watches_set, watches);
+    }
 }
 
 TEST_F(InspectRequests, BreakIsOneLookAndOneDelete) {
-    mutex m(holders_, "/lock");
-    const hold h = m.acquire();
+    const hold h = m_.acquire();
     const participant holder = first();
     const costs c = cost_of([&] { EXPECT_TRUE(break_hold(zk_, holder, "test")); });
     EXPECT_EQ(c.requests, 1U) << "the delete";
@@ -90,8 +88,7 @@ TEST_F(InspectRequests, BreakIsOneLookAndOneDelete) {
 
 TEST_F(InspectRequests, BreakWhoseAnswerIsLostIsDoneOnce) {
     for (const auto when : {ensemble::when::before, ensemble::when::after}) {
-        mutex m(holders_, "/lock");
-        const hold h = m.acquire();
+        const hold h = m_.acquire();
         const participant holder = first();
         servers_.fail_next(ensemble::request_kind::remove, when, zk_.session_id());
         EXPECT_TRUE(break_hold(zk_, holder, "test"));
@@ -113,8 +110,7 @@ TEST_F(InspectRequests, BreakAfterALostAnswerSparesAnotherZnodeOfThatName) {
 }
 
 TEST_F(InspectRequests, BreakLooksAgainWhenTheDataHasChangedMeanwhile) {
-    mutex m(holders_, "/lock");
-    const hold h = m.acquire();
+    const hold h = m_.acquire();
     const participant holder = first();
     constexpr int bad_version = -103;
     servers_.refuse_next(ensemble::request_kind::remove, bad_version, zk_.session_id());
@@ -126,16 +122,14 @@ TEST_F(InspectRequests, BreakDoesNotDeleteAZnodeThatHasChildren) {
     servers_.create("/lock");
     servers_.create("/lock/_c_x-lock-0000000000");
     servers_.create("/lock/_c_x-lock-0000000000/child");
-    std::error_code ec;
-    EXPECT_FALSE(break_hold(zk_, first(), "test", ec));
-    EXPECT_EQ(ec, errc::not_empty);
+    EXPECT_EQ(code_of([&](auto& ec) { return break_hold(zk_, first(), "test", ec); }),
+              errc::not_empty);
 }
 
 TEST_F(InspectRequests, NeverShowTwoHoldersWhileTheLockChangesHands) {
     const std::jthread working([this](const std::stop_token& stop) {
-        mutex m(holders_, "/lock");
         while (!stop.stop_requested()) {
-            static_cast<void>(m.acquire());
+            static_cast<void>(m_.acquire());
         }
     });
     for (int i = 0; i < 200; ++i) {
@@ -175,8 +169,7 @@ TEST_F(InspectRequests, NeverShowMorePermitsThanThereAreWhileTheyChangeHands) {
 TEST_F(InspectRequests, SequenceLeftFollowsTheServersCounter) {
     servers_.create("/lock");
     servers_.set_sequence("/lock", 2'000'000'000);
-    mutex m(holders_, "/lock");
-    const hold h = m.acquire();
+    const hold h = m_.acquire();
     const auto left = inspect(zk_, "/lock").sequence_left;
     EXPECT_EQ(left, 0x7FFF'FFFFU - (1U << 20U) - 2'000'000'000U);
 }
@@ -185,9 +178,9 @@ TEST_F(InspectRequests, ServersThatDoNotAnswerAreUnreachable) {
     client alone = servers_.connect({.session_timeout = 4s});
     ASSERT_TRUE(alone.wait_connected(30s));
     servers_.stop_server(0);
-    std::error_code ec;
-    EXPECT_EQ(inspect(alone, "/lock", ec).kind, lock_kind::none);
-    EXPECT_EQ(ec, errc::unreachable);
+    EXPECT_EQ(
+        code_of([&](auto& ec) { EXPECT_EQ(inspect(alone, "/lock", ec).kind, lock_kind::none); }),
+        errc::unreachable);
 }
 
 }  // namespace

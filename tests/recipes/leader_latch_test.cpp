@@ -7,9 +7,11 @@
 #include "leader_story.hpp"
 
 #include <atomic>
+#include <memory>
 #include <stop_token>
+#include <string>
 #include <thread>
-#include <vector>
+#include <utility>
 
 #include <boost/thread/thread.hpp>
 #include <gmock/gmock.h>
@@ -20,31 +22,38 @@ namespace {
 
 using ::testing::ElementsAre;
 
-class LeaderLatch : public ElectionTest {};
+/// Two candidates, which have not been started.
+class LeaderLatch : public ElectionTest {
+protected:
+    [[nodiscard]] bool are_told(std::size_t events) {
+        return eventually([&] { return story_.told().size() == events; });
+    }
+
+    leader_story story_;
+    leader_latch first_{a_, path_, {.id = "node-7"}};
+    leader_latch second_{b_, path_, {.id = "b"}};
+    const std::string resigned_ = leader_story::lost(loss_reason::resigned);
+};
 
 TEST_P(LeaderLatch, LeadsWhenNobodyIsThere) {
     const auto before = boottime_clock::now();
-    client c = connect();
-    leader_latch latch(c, path_);
-    EXPECT_FALSE(latch.is_leader());
-    EXPECT_FALSE(latch.term());
-    const leadership term = latch.wait();
+    EXPECT_FALSE(first_.is_leader());
+    EXPECT_FALSE(first_.term());
+    const leadership term = first_.wait();
     EXPECT_TRUE(term);
     EXPECT_TRUE(term.valid());
-    EXPECT_TRUE(latch.is_leader());
+    EXPECT_TRUE(first_.is_leader());
     EXPECT_GT(term.token().zxid, 0);
     EXPECT_EQ(term.why_lost(), loss_reason::none);
     EXPECT_FALSE(term.lost().stop_requested());
     EXPECT_GT(term.valid_until(), before);
-    EXPECT_LE(term.valid_until(), boottime_clock::now() + c.session_timeout());
-    EXPECT_EQ(latch.term().token(), term.token());
-    EXPECT_EQ(latch.wait().token(), term.token()) << "it leads already";
+    EXPECT_LE(term.valid_until(), boottime_clock::now() + a_.session_timeout());
+    EXPECT_EQ(first_.term().token(), term.token());
+    EXPECT_EQ(first_.wait().token(), term.token()) << "it leads already";
 }
 
 TEST_P(LeaderLatch, NamesItsZnodesAsCuratorDoesWithTheIdAsTheirData) {
-    client c = connect();
-    leader_latch latch(c, path_, {.id = "node-7"});
-    const leadership term = latch.wait();
+    const leadership term = first_.wait();
     const auto names = world_->children(path_);
     ASSERT_EQ(names.size(), 1U);
     EXPECT_THAT(
@@ -53,40 +62,28 @@ TEST_P(LeaderLatch, NamesItsZnodesAsCuratorDoesWithTheIdAsTheirData) {
     EXPECT_EQ(term.path(), path_ + "/" + names.front());
     EXPECT_EQ(world_->get(term.path()), "node-7");
     EXPECT_EQ(term.id(), "node-7");
-}
-
-TEST_P(LeaderLatch, CallsItselfByHostAndProcessIfItHasNoName) {
-    client c = connect();
-    const leader_latch latch(c, path_);
-    EXPECT_TRUE(latch.id().ends_with(":" + std::to_string(::getpid()))) << latch.id();
+    const leader_latch unnamed(a_, path_);
+    EXPECT_TRUE(unnamed.id().ends_with(":" + std::to_string(::getpid()))) << unnamed.id();
 }
 
 TEST_P(LeaderLatch, FollowerLeadsWhenTheLeaderCloses) {
-    client a = connect();
-    client b = connect();
-    leader_latch first(a, path_, {.id = "a"});
-    leader_latch second(b, path_, {.id = "b"});
-    start_in_order(first, second);
-    const leadership before = first.wait();
-    EXPECT_FALSE(second.is_leader());
-    first.close();
-    EXPECT_FALSE(first.is_leader());
+    start_in_order(first_, second_);
+    const leadership before = first_.wait();
+    EXPECT_FALSE(second_.is_leader());
+    first_.close();
+    EXPECT_FALSE(first_.is_leader());
     EXPECT_FALSE(before.valid());
     EXPECT_EQ(before.why_lost(), loss_reason::resigned);
-    EXPECT_TRUE(second.wait().valid());
-    EXPECT_GT(second.term().token(), before.token());
-    EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
+    EXPECT_TRUE(second_.wait().valid());
+    EXPECT_GT(second_.term().token(), before.token());
+    EXPECT_TRUE(has_children(1));
 }
 
 TEST_P(LeaderLatch, ResignsToTheTailAndLeadsAgainWithoutANewObject) {
-    client a = connect();
-    client b = connect();
-    leader_latch first(a, path_, {.id = "a"});
-    leader_latch second(b, path_, {.id = "b"});
-    start_in_order(first, second);
+    start_in_order(first_, second_);
     fencing_token last;
     for (int round = 0; round < 3; ++round) {
-        for (leader_latch* const latch : {&first, &second}) {
+        for (leader_latch* const latch : {&first_, &second_}) {
             const leadership term = latch->wait();
             ASSERT_TRUE(term.valid());
             EXPECT_GT(term.token(), last);
@@ -98,47 +95,37 @@ TEST_P(LeaderLatch, ResignsToTheTailAndLeadsAgainWithoutANewObject) {
 }
 
 TEST_P(LeaderLatch, ResignsAloneIntoANewTerm) {
-    client c = connect();
-    leader_latch latch(c, path_);
-    const leadership before = latch.wait();
-    latch.resign();
+    const leadership before = first_.wait();
+    first_.resign();
     EXPECT_FALSE(before.valid());
     EXPECT_EQ(before.why_lost(), loss_reason::resigned);
     EXPECT_TRUE(eventually([&] { return before.lost().stop_requested(); }));
-    EXPECT_TRUE(latch.wait().valid());
-    EXPECT_GT(latch.term().token(), before.token());
-    EXPECT_NE(latch.term().path(), before.path());
+    EXPECT_TRUE(first_.wait().valid());
+    EXPECT_GT(first_.term().token(), before.token());
+    EXPECT_NE(first_.term().path(), before.path());
 }
 
 TEST_P(LeaderLatch, WaitingEndsWithItsTimeOrItsStopTokenAndTheCandidacyDoesNot) {
-    client a = connect();
-    client b = connect();
-    leader_latch first(a, path_);
-    leader_latch second(b, path_);
-    start_in_order(first, second);
-    EXPECT_FALSE(in_time(10ms, [&](auto limit) { return second.wait_for(limit); }));
-    EXPECT_FALSE(second.wait_for(0ms));
+    start_in_order(first_, second_);
+    EXPECT_FALSE(in_time(10ms, [&](auto limit) { return second_.wait_for(limit); }));
+    EXPECT_FALSE(second_.wait_for(0ms));
     EXPECT_FALSE(in_time(
-        10ms, [&](auto limit) { return second.wait_until(boottime_clock::now() + limit); }));
+        10ms, [&](auto limit) { return second_.wait_until(boottime_clock::now() + limit); }));
     std::stop_source stop;
     const std::jthread stopper([&] { stop.request_stop(); });
-    EXPECT_FALSE(second.wait(stop.get_token()));
+    EXPECT_FALSE(second_.wait(stop.get_token()));
     EXPECT_EQ(world_->children(path_).size(), 2U);
-    first.close();
-    EXPECT_TRUE(second.wait_for(30s).valid());
-    EXPECT_TRUE(second.wait_for(0ms).valid());
+    first_.close();
+    EXPECT_TRUE(second_.wait_for(30s).valid());
+    EXPECT_TRUE(second_.wait_for(0ms).valid());
 }
 
 TEST_P(LeaderLatch, WaitingIsAnInterruptionPoint) {
-    client a = connect();
-    client b = connect();
-    leader_latch first(a, path_);
-    leader_latch second(b, path_);
-    start_in_order(first, second);
+    start_in_order(first_, second_);
     std::atomic<bool> interrupted{false};
     boost::thread waiter([&] {
         try {
-            static_cast<void>(second.wait());
+            static_cast<void>(second_.wait());
         } catch (const boost::thread_interrupted&) {
             interrupted = true;
         }
@@ -148,180 +135,129 @@ TEST_P(LeaderLatch, WaitingIsAnInterruptionPoint) {
     EXPECT_TRUE(interrupted);
 }
 
-TEST_P(LeaderLatch, WaitsWithoutBlocking) {
-    client c = connect();
-    leader_latch latch(c, path_);
-    blocking_result<leadership> led;
-    latch.async_wait(std::chrono::nanoseconds::max(), {}, [&](std::error_code ec, leadership term) {
-        EXPECT_FALSE(ec);
-        led.set(std::move(term));
-    });
-    EXPECT_TRUE(led.get().valid());
-}
-
 TEST_P(LeaderLatch, TellsElectedAndLostInPairs) {
-    client c = connect();
-    leader_story story;
-    leader_latch latch(c, path_);
-    const subscription s = latch.on_change(story.teller());
-    static_cast<void>(latch.wait());
-    latch.resign();
-    EXPECT_TRUE(eventually([&] { return story.told().size() == 3; }));
-    latch.close(leader_latch::closing::notifying);
-    EXPECT_TRUE(eventually([&] { return story.told().size() == 4; }));
-    const std::string resigned = leader_story::lost(loss_reason::resigned);
-    EXPECT_THAT(story.told(), ElementsAre("elected", resigned, "elected", resigned));
-}
-
-TEST_P(LeaderLatch, TellsALateListenerThatItLeads) {
-    client c = connect();
-    leader_story story;
-    leader_latch latch(c, path_);
-    static_cast<void>(latch.wait());
-    const subscription s = latch.on_change(story.teller());
-    EXPECT_TRUE(eventually([&] { return story.told().size() == 1; }));
-    latch.close(leader_latch::closing::notifying);
-    EXPECT_TRUE(eventually([&] { return story.told().size() == 2; }));
-    EXPECT_THAT(story.told(), ElementsAre("elected", leader_story::lost(loss_reason::resigned)));
+    subscription s = first_.on_change(story_.teller());
+    static_cast<void>(first_.wait());
+    first_.resign();
+    EXPECT_TRUE(are_told(3));
+    s = {};
+    leader_story late;
+    s = first_.on_change(late.teller());
+    EXPECT_TRUE(eventually([&] { return late.told().size() == 1; })) << "that it leads";
+    first_.close(leader_latch::closing::notifying);
+    EXPECT_TRUE(eventually([&] { return late.told().size() == 2; }));
+    EXPECT_THAT(story_.told(), ElementsAre("elected", resigned_, "elected"));
+    EXPECT_THAT(late.told(), ElementsAre("elected", resigned_));
 }
 
 TEST_P(LeaderLatch, ClosedSilentlyTellsNothingButTheStopToken) {
-    client c = connect();
-    leader_story story;
-    leader_latch latch(c, path_);
-    const subscription s = latch.on_change(story.teller());
-    const leadership term = latch.wait();
-    EXPECT_TRUE(eventually([&] { return story.told().size() == 1; }));
-    latch.close();
+    const subscription s = first_.on_change(story_.teller());
+    const leadership term = first_.wait();
+    EXPECT_TRUE(are_told(1));
+    first_.close();
     EXPECT_TRUE(eventually([&] { return term.lost().stop_requested(); }));
     EXPECT_TRUE(empties(path_));
-    EXPECT_THAT(story.told(), ElementsAre("elected"));
+    EXPECT_THAT(story_.told(), ElementsAre("elected"));
 }
 
 TEST_P(LeaderLatch, NobodyIsElectedBeforeTheListenersHaveReturned) {
-    client a = connect();
-    client b = connect();
-    leader_latch first(a, path_);
-    leader_latch second(b, path_);
-    start_in_order(first, second);
-    static_cast<void>(first.wait());
+    start_in_order(first_, second_);
+    static_cast<void>(first_.wait());
     std::atomic<bool> drained{false};
     std::atomic<bool> early{false};
-    const subscription slow = first.on_change({.elected = {},
-                                               .lost =
-                                                   [&](const leadership&, loss_reason) {
-                                                       early = second.is_leader();
-                                                       drained = true;
-                                                   },
-                                               .refused = {}});
+    leader_latch::listener slow;
+    slow.lost = [&](const leadership&, loss_reason) {
+        early = second_.is_leader();
+        drained = true;
+    };
+    const subscription of_first = first_.on_change(std::move(slow));
     std::atomic<bool> in_time{true};
-    const subscription next =
-        second.on_change({.elected = [&](const leadership&) { in_time = drained.load(); },
-                          .lost = {},
-                          .refused = {}});
-    first.resign();
-    static_cast<void>(second.wait());
+    leader_latch::listener next;
+    next.elected = [&](const leadership&) { in_time = drained.load(); };
+    const subscription of_second = second_.on_change(std::move(next));
+    first_.resign();
+    static_cast<void>(second_.wait());
     EXPECT_TRUE(eventually([&] { return drained.load(); }));
     EXPECT_TRUE(in_time);
     EXPECT_FALSE(early);
 }
 
 TEST_P(LeaderLatch, IsACandidateAgainAfterALossOfTheSession) {
-    client c = connect();
-    leader_story story;
-    leader_latch latch(c, path_);
-    const subscription s = latch.on_change(story.teller());
-    const leadership before = latch.wait();
-    world_->expire(c.session_id());
-    EXPECT_TRUE(eventually([&] { return story.told().size() == 3; }));
-    EXPECT_EQ(story.count("lost, and valid"), 0U);
+    const subscription s = first_.on_change(story_.teller());
+    const leadership before = first_.wait();
+    world_->expire(a_.session_id());
+    EXPECT_TRUE(are_told(3));
+    EXPECT_EQ(story_.count("lost, and valid"), 0U);
     EXPECT_FALSE(before.valid());
     EXPECT_NE(before.why_lost(), loss_reason::none);
     EXPECT_NE(before.why_lost(), loss_reason::resigned);
-    const leadership after = latch.wait();
-    EXPECT_GT(after.token(), before.token());
+    EXPECT_GT(first_.wait().token(), before.token());
 }
 
 TEST_P(LeaderLatch, IsACandidateAgainAtTheTailWhenItsZnodeIsDeleted) {
-    client a = connect();
-    client b = connect();
-    leader_latch first(a, path_);
-    leader_latch second(b, path_);
     client c = connect();
     leader_latch third(c, path_);
-    start_in_order(first, second);
+    start_in_order(first_, second_);
     third.start();
-    ASSERT_TRUE(eventually([&] { return world_->children(path_).size() == 3; }));
-    const leadership before = first.wait();
+    ASSERT_TRUE(has_children(3));
+    const leadership before = first_.wait();
     ASSERT_TRUE(published(""));  // the own znode is watched a moment after the grant
     world_->remove(before.path());
-    EXPECT_TRUE(second.wait().valid());
-    EXPECT_TRUE(eventually([&] { return before.why_lost() == loss_reason::znode_deleted; }));
-    ASSERT_TRUE(eventually([&] { return world_->children(path_).size() == 3; }));
-    second.close();
+    EXPECT_TRUE(second_.wait().valid());
+    EXPECT_TRUE(is_lost(before, loss_reason::znode_deleted));
+    ASSERT_TRUE(has_children(3));
+    second_.close();
     const auto between = third.wait().token();
     third.close();
-    EXPECT_GT(first.wait().token(), between);
+    EXPECT_GT(first_.wait().token(), between);
 }
 
 TEST_P(LeaderLatch, EndsWithTheClient) {
-    auto c = std::make_unique<client>(connect());
-    leader_story story;
-    leader_latch latch(*c, path_);
-    const subscription s = latch.on_change(story.teller());
-    const leadership term = latch.wait();
-    c->close();
-    EXPECT_FALSE(latch.is_leader());
+    const subscription s = first_.on_change(story_.teller());
+    const leadership term = first_.wait();
+    a_.close();
+    EXPECT_FALSE(first_.is_leader());
     EXPECT_EQ(term.why_lost(), loss_reason::client_closed);
-    EXPECT_THAT(story.told(),
+    EXPECT_THAT(story_.told(),
                 ElementsAre("elected", leader_story::lost(loss_reason::client_closed)));
-    std::error_code ec;
-    EXPECT_FALSE(latch.wait({}, ec));
-    EXPECT_EQ(ec, errc::closed);
-    c.reset();
-    EXPECT_FALSE(latch.term().valid());
-    latch.resign();
+    EXPECT_EQ(code_of([&](auto& ec) { EXPECT_FALSE(first_.wait({}, ec)); }), errc::closed);
+    { const client gone(std::move(a_)); }
+    EXPECT_FALSE(first_.term().valid());
+    first_.resign();
     EXPECT_TRUE(world_->children(path_).empty());
 }
 
 TEST_P(LeaderLatch, ClosedIsClosedForGood) {
-    client a = connect();
-    client b = connect();
-    leader_latch first(a, path_);
-    leader_latch second(b, path_);
-    start_in_order(first, second);
+    start_in_order(first_, second_);
     std::error_code waited;
-    blocking_thread waiter([&] { static_cast<void>(second.wait({}, waited)); });
+    blocking_thread waiter([&] { static_cast<void>(second_.wait({}, waited)); });
     ASSERT_TRUE(eventually([&] { return waiter.blocks(); }));
-    second.close();
+    second_.close();
     waiter.join();
     EXPECT_EQ(waited, errc::closed);
-    EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
-    second.close(leader_latch::closing::notifying);
-    EXPECT_THROW(second.start(), error);
-    first.close();
+    EXPECT_TRUE(has_children(1));
+    second_.close(leader_latch::closing::notifying);
+    EXPECT_THROW(second_.start(), error);
+    first_.close();
     EXPECT_TRUE(empties(path_));
-    EXPECT_FALSE(second.is_leader());
+    EXPECT_FALSE(second_.is_leader());
 }
 
 TEST_P(LeaderLatch, MayBeDestroyedInEveryState) {
-    client a = connect();
-    client b = connect();
-    leader_latch leader(a, path_);
-    { const leader_latch not_started(b, path_); }
+    { const leader_latch not_started(b_, path_); }
     {
-        leader_latch joining(b, path_);
+        leader_latch joining(b_, path_);
         joining.start();
     }
-    static_cast<void>(leader.wait());
+    static_cast<void>(first_.wait());
     {
-        leader_latch follower(b, path_);
+        leader_latch follower(b_, path_);
         EXPECT_FALSE(in_time(10ms, [&](auto limit) { return follower.wait_for(limit); }));
     }
-    EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
+    EXPECT_TRUE(has_children(1));
     leadership outlives;
     {
-        leader_latch leading(b, path_ + "2");
+        leader_latch leading(b_, path_ + "2");
         outlives = leading.wait();
     }
     EXPECT_FALSE(outlives.valid());
@@ -329,25 +265,17 @@ TEST_P(LeaderLatch, MayBeDestroyedInEveryState) {
 }
 
 TEST_P(LeaderLatch, MayBeDestroyedByItsOwnListener) {
-    client c = connect();
     for (const bool when_lost : {false, true}) {
-        auto latch = std::make_unique<leader_latch>(c, path_);
+        auto latch = std::make_unique<leader_latch>(a_, path_);
         std::atomic<bool> destroyed{false};
         const auto destroy = [&] {
             latch.reset();
             destroyed = true;
         };
-        subscription s =
-            latch->on_change({.elected =
-                                  [&](const leadership&) {
-                                      if (when_lost) {
-                                          latch->resign();
-                                      } else {
-                                          destroy();
-                                      }
-                                  },
-                              .lost = [&](const leadership&, loss_reason) { destroy(); },
-                              .refused = {}});
+        leader_latch::listener told;
+        told.elected = [&](const leadership&) { when_lost ? latch->resign() : destroy(); };
+        told.lost = [&](const leadership&, loss_reason) { destroy(); };
+        const subscription s = latch->on_change(std::move(told));
         latch->start();
         EXPECT_TRUE(eventually([&] { return destroyed.load(); }));
         EXPECT_TRUE(empties(path_));
@@ -355,26 +283,19 @@ TEST_P(LeaderLatch, MayBeDestroyedByItsOwnListener) {
 }
 
 TEST_P(LeaderLatch, RefusesToBlockOnTheCallbackThread) {
-    client c = connect();
-    leader_latch latch(c, path_);
-    blocking_result<std::error_code> ec;
-    const subscription s = latch.on_change({.elected =
-                                                [&](const leadership& term) {
-                                                    std::error_code e;
-                                                    term.proclaim("x", e);
-                                                    ec.set(e);
-                                                },
-                                            .lost = {},
-                                            .refused = {}});
-    latch.start();
-    EXPECT_EQ(ec.get(), errc::would_deadlock);
+    blocking_result<std::error_code> refused;
+    leader_latch::listener told;
+    told.elected = [&](const leadership& term) {
+        refused.set(code_of([&] { term.proclaim("x"); }));
+    };
+    const subscription s = first_.on_change(std::move(told));
+    first_.start();
+    EXPECT_EQ(refused.get(), errc::would_deadlock);
 }
 
 TEST_P(LeaderLatch, IsInertInAForkedChild) {
-    client c = connect();
-    auto latch = std::make_unique<leader_latch>(c, path_);
-    leader_story story;
-    auto s = std::make_unique<subscription>(latch->on_change(story.teller()));
+    auto latch = std::make_unique<leader_latch>(a_, path_);
+    auto s = std::make_unique<subscription>(latch->on_change(story_.teller()));
     auto term = std::make_unique<leadership>(latch->wait());
     EXPECT_TRUE(holds_in_a_forked_child([&] {
         bool inert = !latch->is_leader() && !term->valid() && !latch->term();

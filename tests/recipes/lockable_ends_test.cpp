@@ -5,7 +5,8 @@
 #include <mutex>
 #include <stop_token>
 #include <thread>
-#include <vector>
+#include <type_traits>
+#include <utility>
 
 #define BOOST_THREAD_PROVIDES_FUTURE
 #include <boost/thread/thread.hpp>
@@ -23,7 +24,7 @@ TYPED_TEST(EndOfEveryLockable, ByLossMakesUnlockANoOpAndItCanBeLockedAgain) {
     {
         const std::unique_lock mine(this->mine_);
         this->world_->expire(this->a_.session_id());
-        EXPECT_TRUE(eventually([this] { return !this->mine_.held().valid(); }));
+        EXPECT_TRUE(this->is_lost(this->mine_.held()));
         this->other_.lock();
     }
     EXPECT_TRUE(this->other_.held().valid());
@@ -59,7 +60,7 @@ TYPED_TEST(EndOfEveryLockable, ByInterruptionOfAWaiterLeavesNothing) {
                 interrupted = true;
             }
         });
-        EXPECT_TRUE(eventually([&] { return this->znodes().size() > there.size(); }));
+        EXPECT_TRUE(this->grows_from(there.size()));
         waiter.interrupt();
         waiter.join();
         EXPECT_TRUE(interrupted);
@@ -76,9 +77,9 @@ TYPED_TEST(EndOfEveryLockable, ByCloseIsToldToWhoeverLocksAfterwards) {
     EXPECT_FALSE(this->mine_.held().valid());
     EXPECT_EQ(this->mine_.held().why_lost(), loss_reason::client_closed);
     this->mine_.unlock();
-    EXPECT_EQ(this->code_of([this] { this->mine_.lock(); }), errc::closed);
-    EXPECT_EQ(this->code_of([this] { EXPECT_FALSE(this->mine_.try_lock()); }), errc::closed);
-    EXPECT_EQ(this->code_of([this] { EXPECT_FALSE(this->mine_.try_lock_for(1h)); }), errc::closed);
+    EXPECT_EQ(code_of([this] { this->mine_.lock(); }), errc::closed);
+    EXPECT_EQ(code_of([this] { EXPECT_FALSE(this->mine_.try_lock()); }), errc::closed);
+    EXPECT_EQ(code_of([this] { EXPECT_FALSE(this->mine_.try_lock_for(1h)); }), errc::closed);
     EXPECT_TRUE(this->other_.try_lock_for(30s));
     this->other_.unlock();
     EXPECT_TRUE(this->leaves_nothing());
@@ -89,10 +90,10 @@ TYPED_TEST(EndOfEveryLockable, ByCloseIsToldToWhoeverWaits) {
     const std::size_t there = this->znodes().size();
     std::atomic<bool> told{false};
     std::thread waiter([&] {
-        EXPECT_EQ(this->code_of([this] { this->mine_.lock(); }), errc::closed);
+        EXPECT_EQ(code_of([this] { this->mine_.lock(); }), errc::closed);
         told = true;
     });
-    EXPECT_TRUE(eventually([&] { return this->znodes().size() > there; }));
+    EXPECT_TRUE(this->grows_from(there));
     EXPECT_FALSE(told);
     this->a_.close();
     waiter.join();
@@ -103,7 +104,7 @@ TYPED_TEST(EndOfEveryLockable, WouldNeverComeOnTheCallbackThread) {
     mutex elsewhere(this->a_, this->path_ + "-elsewhere");
     blocking_result<std::error_code> refused;
     elsewhere.async_acquire({}, [&](std::error_code, const hold&) {
-        refused.set(this->code_of([this] { this->mine_.lock(); }));
+        refused.set(code_of([this] { this->mine_.lock(); }));
     });
     EXPECT_EQ(refused.get(), errc::would_deadlock);
     EXPECT_TRUE(this->leaves_nothing());
@@ -115,7 +116,7 @@ TYPED_TEST(EndOfEveryLockable, MayNotComeToAThreadThatHasItAlready) {
     m.lock();
     const std::size_t there = this->znodes().size();
     if constexpr (again == relock::error) {
-        EXPECT_EQ(this->code_of([&] { m.lock(); }), errc::would_deadlock);
+        EXPECT_EQ(code_of([&] { m.lock(); }), errc::would_deadlock);
         EXPECT_FALSE(m.try_lock_for(1h)) << "at once";
     }
     if constexpr (again == relock::error || again == relock::waits) {
@@ -138,7 +139,16 @@ TYPED_TEST(EndOfEveryLockable, MayNotComeToAThreadThatHasItAlready) {
 
 /// Those that say more than a Lockable can: with a stop token, and a hold.
 template <class Where>
-class EndOfEveryAcquire : public LockableTest<Where> {};
+class EndOfEveryAcquire : public LockableTest<Where> {
+protected:
+    [[nodiscard]] hold acquire(std::stop_token stop) {
+        if constexpr (std::is_same_v<Where, shared_mutex>) {
+            return this->mine_.acquire(lock_mode::exclusive, {.stop = std::move(stop)});
+        } else {
+            return this->mine_.acquire({.stop = std::move(stop)});
+        }
+    }
+};
 
 using acquirables = ::testing::Types<mutex,
                                      pair_of_mutexes,
@@ -153,17 +163,16 @@ TYPED_TEST(EndOfEveryAcquire, ByAStopTokenIsAnEmptyHoldAndLeavesNothing) {
     this->other_.lock();
     const auto there = this->znodes();
     {
-        std::jthread waiter(
-            [this](std::stop_token stop) { EXPECT_FALSE(this->acquire({.stop = stop})); });
-        EXPECT_TRUE(eventually([&] { return this->znodes().size() > there.size(); }));
+        std::jthread waiter([this](std::stop_token stop) { EXPECT_FALSE(this->acquire(stop)); });
+        EXPECT_TRUE(this->grows_from(there.size()));
     }
     EXPECT_EQ(this->znodes(), there);
     std::stop_source before;
     before.request_stop();
-    EXPECT_FALSE(this->acquire({.stop = before.get_token()}));
+    EXPECT_FALSE(this->acquire(before.get_token()));
     EXPECT_TRUE(eventually([&] { return this->znodes() == there; }));
     this->other_.unlock();
-    EXPECT_TRUE(this->acquire({.stop = std::stop_source().get_token()}));
+    EXPECT_TRUE(this->acquire(std::stop_source().get_token()));
 }
 
 }  // namespace

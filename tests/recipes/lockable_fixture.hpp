@@ -3,11 +3,8 @@
 #include "lockable_kinds.hpp"
 #include "recipe_test.hpp"
 
-#include <memory>
+#include <cstddef>
 #include <string>
-#include <system_error>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace latchkey::test {
@@ -31,12 +28,10 @@ using every_lockable = ::testing::Types<mutex,
 
 /// One of a kind, and a rival of another client on the same path.
 template <class Lock>
-class LockableTest : public ::testing::Test {
+class LockableTest : public TwoClientsTest {
 protected:
     using lock_type = Lock;
     using rival_type = typename kind<lock_type>::rival;
-
-    client connect() { return world_->connect({.session_timeout = 10s, .close_timeout = 60s}); }
 
     /// All that is there of anybody.
     [[nodiscard]] std::vector<std::string> znodes() {
@@ -53,30 +48,11 @@ protected:
         return eventually([this] { return znodes().empty(); });
     }
 
-    /// Of those that say more than a Lockable can.
-    [[nodiscard]] hold acquire(acquire_options o) {
-        if constexpr (std::is_same_v<lock_type, shared_mutex>) {
-            return mine_.acquire(lock_mode::exclusive, std::move(o));
-        } else {
-            return mine_.acquire(std::move(o));
-        }
+    /// Waits until there is another participant.
+    [[nodiscard]] bool grows_from(std::size_t count) {
+        return eventually([&] { return znodes().size() > count; });
     }
 
-    /// What `call` fails with.
-    template <class Call>
-    static std::error_code code_of(Call call) {
-        try {
-            call();
-        } catch (const error& e) {
-            return e.code();
-        }
-        return {};
-    }
-
-    std::unique_ptr<world> world_ = make_world(this_world());
-    std::string path_ = world_->fresh_path() + "/lock";
-    client a_ = connect();
-    client b_ = connect();
     lock_type mine_{a_, path_};
     rival_type other_{b_, path_};
 };

@@ -29,12 +29,12 @@ TYPED_TEST_SUITE(EveryLockable, every_lockable, name_of_kind);
 TYPED_TEST(EveryLockable, ExcludesItsRivalUntilItIsUnlocked) {
     using traits = kind<typename TestFixture::lock_type>;
     const auto held = [this] { return this->mine_.held().valid(); };
-    EXPECT_TRUE(!traits::tells_when_not_held || this->code_of(held) == errc::hold_lost);
+    EXPECT_TRUE(!traits::tells_when_not_held || code_of(held) == errc::hold_lost);
     this->mine_.lock();
     EXPECT_TRUE(held());
     EXPECT_FALSE(this->other_.try_lock());
     this->mine_.unlock();
-    EXPECT_TRUE(!traits::tells_when_not_held || this->code_of(held) == errc::hold_lost);
+    EXPECT_TRUE(!traits::tells_when_not_held || code_of(held) == errc::hold_lost);
     EXPECT_TRUE(this->other_.try_lock_for(30s));
     EXPECT_FALSE(this->mine_.try_lock());
     this->other_.unlock();
@@ -173,15 +173,14 @@ TYPED_TEST(EveryLockable, ExcludesThreadsOfSeveralClients) {
     client third = this->connect();
     typename TestFixture::lock_type mine_of_b(this->b_, this->path_);
     typename TestFixture::rival_type other_of_third(third, this->path_);
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 2; ++i) {
-        threads.emplace_back([&] { work(this->mine_, alone); });
-        threads.emplace_back([&] { work(mine_of_b, alone); });
-        threads.emplace_back([&] { work(other_of_third, true); });
-    }
-    threads.emplace_back([&] { work(this->other_, true); });
-    for (auto& t : threads) {
-        t.join();
+    {
+        std::vector<std::jthread> threads;
+        for (int i = 0; i < 2; ++i) {
+            threads.emplace_back([&] { work(this->mine_, alone); });
+            threads.emplace_back([&] { work(mine_of_b, alone); });
+            threads.emplace_back([&] { work(other_of_third, true); });
+        }
+        threads.emplace_back([&] { work(this->other_, true); });
     }
     EXPECT_EQ(counter, expected);
     EXPECT_TRUE(this->leaves_nothing());
@@ -192,7 +191,7 @@ TYPED_TEST(EveryLockable, IsGrantedInTheOrderOfArrivalAmongClients) {
     std::vector<client> clients;
     std::vector<int> order;
     boost::mutex guard;
-    std::vector<std::thread> threads;
+    std::vector<std::jthread> threads;
     const auto work = [&]<class Lock>(std::type_identity<Lock>, int i) {
         Lock lock(clients[static_cast<std::size_t>(i)], this->path_);
         const std::scoped_lock inside(lock);
@@ -211,12 +210,10 @@ TYPED_TEST(EveryLockable, IsGrantedInTheOrderOfArrivalAmongClients) {
         } else {
             threads.emplace_back(work, std::type_identity<typename TestFixture::rival_type>(), i);
         }
-        EXPECT_TRUE(eventually([&] { return this->znodes().size() > there; }));
+        EXPECT_TRUE(this->grows_from(there));
     }
     this->other_.unlock();
-    for (auto& t : threads) {
-        t.join();
-    }
+    threads.clear();
     EXPECT_EQ(order, (std::vector{0, 1, 2, 3}));
 }
 

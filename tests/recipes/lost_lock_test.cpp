@@ -30,33 +30,21 @@ struct way {
 struct verb {
     const char* name;
     std::function<void()> act;
-    std::function<void()> unlock;
-    bool fails;  ///< with errc::hold_lost if the lock was lost
+    std::function<void()> unlock = [] {};
+    bool fails = false;  ///< with errc::hold_lost if the lock was lost
 };
 
 class LostLock : public RecipeTest {
 protected:
     enum class loss { of_its_znode, of_its_session, by_max_hold };
 
-    static std::error_code code_of(const std::function<void()>& call) {
-        try {
-            call();
-        } catch (const error& e) {
-            return e.code();
-        }
-        return {};
-    }
-
     void lose(const hold& mine, loss how) {
         if (how == loss::of_its_session) {
-            const auto ended = c_.session_id();
-            world_->expire(ended);
-            EXPECT_TRUE(
-                eventually([&] { return c_.session_id() != 0 && c_.session_id() != ended; }));
+            EXPECT_TRUE(changes_session(c_));
         } else if (how == loss::of_its_znode) {
             world_->remove(mine.path());
         }
-        EXPECT_TRUE(eventually([&] { return !mine.valid(); }));
+        EXPECT_TRUE(is_lost(mine));
     }
 
     /// This thread locks as `first` says and loses that lock. The second one locks the same object.
@@ -83,8 +71,7 @@ protected:
             lose(my_hold, how);
             other_.run(second.lock);
         }
-        std::string theirs;
-        other_.run([&] { theirs = second.held().path(); });
+        const std::string theirs = path_of_the_other(second);
         EXPECT_NE(theirs, mine);
         EXPECT_EQ(&first.held(), &my_hold);
         EXPECT_EQ(first.held().path(), mine) << "the hold of another thread";
@@ -99,6 +86,12 @@ protected:
         EXPECT_NE(code_of([&] { static_cast<void>(first.held()); }), std::error_code());
     }
 
+    std::string path_of_the_other(const way& second) {
+        std::string path;
+        other_.run([&] { path = second.held().path(); });
+        return path;
+    }
+
     void expect_kept(const way& second, const std::string& theirs, loss how) {
         const auto look = [&] {
             EXPECT_EQ(second.held().path(), theirs);
@@ -111,77 +104,67 @@ protected:
         other_.run([&] { EXPECT_EQ(code_of(look), std::error_code()); });
     }
 
-    /// Everything that can be done with a lock of this kind.
-    static std::vector<verb> verbs_of(shared_mutex& m, lock_mode mode) {
-        const auto unlock = [&m] { m.unlock(); };
-        const auto unlock_upgrade = [&m] { m.unlock_upgrade(); };
-        const auto unlock_shared = [&m] { m.unlock_shared(); };
-        const auto nothing = [] {};
+    static way as(shared_mutex& m, lock_mode mode) {
+        const auto held = [&m]() -> hold& { return m.held(); };
         switch (mode) {
             case lock_mode::exclusive:
-                return {
-                    {"unlock", unlock, nothing, false},
-                    {"to upgrade", [&m] { m.unlock_and_lock_upgrade(); }, unlock_upgrade, false},
-                    {"to shared", [&m] { m.unlock_and_lock_shared(); }, unlock_shared, false},
-                };
+                return {"exclusive", [&m] { m.lock(); }, [&m] { m.unlock(); }, held};
             case lock_mode::upgrade:
-                return {
-                    {"unlock_upgrade", unlock_upgrade, nothing, false},
-                    {"to exclusive", [&m] { m.unlock_upgrade_and_lock(); }, unlock_upgrade, true},
-                    {"try to exclusive",
-                     [&m] { EXPECT_FALSE(m.try_unlock_upgrade_and_lock()); },
-                     unlock_upgrade,
-                     true},
-                    {"to exclusive in time",
-                     [&m] { EXPECT_FALSE(m.try_unlock_upgrade_and_lock_for(1h)); },
-                     unlock_upgrade,
-                     true},
-                    {"to shared",
-                     [&m] { m.unlock_upgrade_and_lock_shared(); },
-                     unlock_shared,
-                     false},
-                };
+                return {"upgrade", [&m] { m.lock_upgrade(); }, [&m] { m.unlock_upgrade(); }, held};
             case lock_mode::shared:
-                return {
-                    {"unlock_shared", unlock_shared, nothing, false},
-                    {"try to upgrade",
-                     [&m] { EXPECT_FALSE(m.try_unlock_shared_and_lock_upgrade()); },
-                     unlock_shared,
-                     true},
-                    {"try to exclusive",
-                     [&m] { EXPECT_FALSE(m.try_unlock_shared_and_lock()); },
-                     unlock_shared,
-                     true},
-                };
+                break;
         }
-        return {};
+        return {"shared",
+                [&m] { m.lock_shared(); },
+                [&m] { m.unlock_shared(); },
+                [&m]() -> hold& { return m.held_shared(); }};
     }
 
-    static way as(shared_mutex& m, lock_mode mode) {
+    /// Everything that can be done with a lock of this kind.
+    static std::vector<verb> verbs_of(shared_mutex& m, lock_mode mode) {
+        const auto unlock = as(m, mode).unlock;
+        const auto unlock_upgrade = as(m, lock_mode::upgrade).unlock;
+        const auto unlock_shared = as(m, lock_mode::shared).unlock;
         switch (mode) {
             case lock_mode::exclusive:
-                return {"exclusive",
-                        [&m] { m.lock(); },
-                        [&m] { m.unlock(); },
-                        [&m]() -> hold& { return m.held(); }};
+                return {{"unlock", unlock},
+                        {"to upgrade", [&m] { m.unlock_and_lock_upgrade(); }, unlock_upgrade},
+                        {"to shared", [&m] { m.unlock_and_lock_shared(); }, unlock_shared}};
             case lock_mode::upgrade:
-                return {"upgrade",
-                        [&m] { m.lock_upgrade(); },
-                        [&m] { m.unlock_upgrade(); },
-                        [&m]() -> hold& { return m.held(); }};
+                return {{"unlock", unlock},
+                        {"to exclusive", [&m] { m.unlock_upgrade_and_lock(); }, unlock, true},
+                        {"try to exclusive",
+                         [&m] { EXPECT_FALSE(m.try_unlock_upgrade_and_lock()); },
+                         unlock,
+                         true},
+                        {"to exclusive in time",
+                         [&m] { EXPECT_FALSE(m.try_unlock_upgrade_and_lock_for(1h)); },
+                         unlock,
+                         true},
+                        {"to shared", [&m] { m.unlock_upgrade_and_lock_shared(); }, unlock_shared}};
             case lock_mode::shared:
-                return {"shared",
-                        [&m] { m.lock_shared(); },
-                        [&m] { m.unlock_shared(); },
-                        [&m]() -> hold& { return m.held_shared(); }};
+                break;
         }
-        return {};
+        return {{"unlock", unlock},
+                {"try to upgrade",
+                 [&m] { EXPECT_FALSE(m.try_unlock_shared_and_lock_upgrade()); },
+                 unlock,
+                 true},
+                {"try to exclusive",
+                 [&m] { EXPECT_FALSE(m.try_unlock_shared_and_lock()); },
+                 unlock,
+                 true}};
     }
 
     template <class Mutex>
     static way as(Mutex& m) {
         return {
             "it", [&m] { m.lock(); }, [&m] { m.unlock(); }, [&m]() -> hold& { return m.held(); }};
+    }
+
+    /// A lock that is unlocked after its time was over.
+    void play_max_hold(const way& mine, const way& theirs) {
+        play(mine, {"unlock", mine.unlock}, theirs, loss::by_max_hold);
     }
 
     client c_ = connect();
@@ -220,31 +203,28 @@ TEST_P(LostLock, ByMaxHoldIsLeftAloneOfEveryKind) {
     const lock_options brief{.max_hold = 700ms};
     {
         mutex m(c_, path_, brief);
-        play(as(m), {"unlock", [&] { m.unlock(); }, [] {}, false}, as(m), loss::by_max_hold);
+        play_max_hold(as(m), as(m));
     }
     {
         multi_mutex m(c_, {path_, path_ + "-beside"}, brief);
-        play(as(m), {"unlock", [&] { m.unlock(); }, [] {}, false}, as(m), loss::by_max_hold);
+        play_max_hold(as(m), as(m));
     }
     {
         recursive_mutex m(c_, path_, brief);
-        const auto relock = [&] { m.lock(); };
-        play(as(m), {"unlock", [&] { m.unlock(); }, [] {}, false}, as(m), loss::by_max_hold);
-        play(as(m), {"lock", relock, [&] { m.unlock(); }, true}, as(m), loss::by_max_hold);
-        play({"twice",
-              [&] {
-                  m.lock();
-                  m.lock();
-              },
-              nullptr,
-              as(m).held},
-             {"unlock twice", [&] { m.unlock(); }, [&] { m.unlock(); }, false},
-             as(m),
-             loss::by_max_hold);
+        const way once = as(m);
+        way twice = once;
+        twice.name = "twice";
+        twice.lock = [&] {
+            m.lock();
+            m.lock();
+        };
+        play_max_hold(once, once);
+        play(once, {"lock", once.lock, once.unlock, true}, once, loss::by_max_hold);
+        play(twice, {"unlock twice", once.unlock, once.unlock}, once, loss::by_max_hold);
     }
     shared_mutex m(c_, path_, brief);
     for (const lock_mode mine : {exclusive, upgrade, shared}) {
-        play(as(m, mine), verbs_of(m, mine).front(), as(m, exclusive), loss::by_max_hold);
+        play_max_hold(as(m, mine), as(m, exclusive));
     }
 }
 
@@ -258,19 +238,13 @@ TEST_P(LostLock, ThatWasReleasedThroughItsHoldIsUnlockedOnce) {
         }
         mine.lock();
         mine.unlock();
-        std::string path;
-        other_.run([&] {
-            theirs.lock();
-            path = theirs.held().path();
-        });
+        other_.run(theirs.lock);
+        const std::string path = path_of_the_other(theirs);
         for (int i = 0; i < early; ++i) {
             mine.unlock();
         }
-        other_.run([&] {
-            EXPECT_EQ(theirs.held().path(), path);
-            EXPECT_TRUE(theirs.held().valid());
-            theirs.unlock();
-        });
+        expect_kept(theirs, path, loss::of_its_znode);
+        other_.run(theirs.unlock);
         EXPECT_TRUE(empties(path_));
     };
     mutex one(c_, path_);
@@ -321,13 +295,12 @@ TEST_P(LostLock, WhileItIsConvertedIsLeftAloneToo) {
         world_->remove(mine);
     });
     EXPECT_EQ(code_of([&] { m.unlock_upgrade_and_lock(); }), errc::hold_lost);
-    std::string path;
-    other_.run([&] { path = theirs.held().path(); });
+    const std::string path = path_of_the_other(theirs);
     EXPECT_EQ(m.held().path(), mine);
     m.unlock_upgrade();
     expect_kept(theirs, path, loss::of_its_znode);
     other_.run(theirs.unlock);
-    EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
+    EXPECT_TRUE(has_children(1));
 }
 
 /// A guard may move to a thread that has locked nothing. That one cannot say which of two locks it
@@ -339,8 +312,7 @@ TEST_P(LostLock, IsWhatAThreadWithoutALockUnlocks) {
         one.lock();
         lose(one.held(), loss::of_its_znode);
         other_.run(one.lock);
-        std::string theirs;
-        other_.run([&] { theirs = one.held().path(); });
+        const std::string theirs = path_of_the_other(one);
         second_thread third;
         third.run([&] { EXPECT_FALSE(one.held().valid()); });
         third.run(one.unlock);

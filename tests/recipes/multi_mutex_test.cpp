@@ -3,10 +3,12 @@
 #include "in_time.hpp"
 #include "recipe_test.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -15,9 +17,7 @@
 namespace latchkey::test {
 namespace {
 
-using operation = latchkey::operation;
-
-class MultiMutex : public RecipeTest {
+class MultiMutex : public TwoClientsTest {
 protected:
     /// "<path>-0", "<path>-1", ...
     [[nodiscard]] std::vector<std::string> some_paths(std::size_t count) const {
@@ -33,53 +33,52 @@ protected:
             paths.begin(), paths.end(), [this](const std::string& p) { return empties(p); });
     }
 
-    static std::string refusal(client& c, std::vector<std::string> paths) {
-        try {
-            multi_mutex m(c, std::move(paths));
-        } catch (const error& e) {
-            EXPECT_EQ(e.code(), errc::invalid_argument);
-            return e.what();
-        }
-        ADD_FAILURE() << "accepted";
-        return {};
+    /// Another client waits for all three paths; `reserved_` counts its places.
+    [[nodiscard]] std::future<hold> all_wait() {
+        return std::async(std::launch::async, [&] {
+            return theirs_.acquire({.stop = stop_.get_token(),
+                                    .reserved = [&](const queue_position&) { ++reserved_; }});
+        });
+    }
+
+    [[nodiscard]] bool have_reserved(int places) {
+        return eventually([&] { return reserved_ == places; });
     }
 
     const std::vector<std::string> three_ = some_paths(3);
+    multi_mutex all_{a_, three_};
+    multi_mutex theirs_{b_, three_};
+    std::stop_source stop_;
+    std::atomic<int> reserved_{0};
 };
 
 TEST_P(MultiMutex, HoldHasAZnodeOnEveryPathAndOneToken) {
-    client c = connect();
-    multi_mutex m(c, three_);
-    hold h = m.acquire();
+    hold h = all_.acquire();
     EXPECT_TRUE(h.valid());
     EXPECT_EQ(h.mode(), lock_mode::exclusive);
     const auto znodes = h.paths();
     ASSERT_EQ(znodes.size(), 3U);
     EXPECT_EQ(h.path(), znodes.front());
     for (std::size_t i = 0; i < znodes.size(); ++i) {
-        mutex single(c, three_[i]);
-        const auto who = single.participants();
+        const auto who = mutex(a_, three_[i]).participants();
         ASSERT_EQ(who.size(), 1U);
-        EXPECT_EQ(znodes[i], three_[i] + '/' + who.front().name);
+        EXPECT_EQ(znodes[i], who.front().path);
         EXPECT_EQ(who.front().czxid, h.token().zxid);
-        ASSERT_TRUE(who.front().identified);
-        EXPECT_EQ(who.front().identified->mode, "exclusive");
+        EXPECT_EQ(who.front().identified.value().mode, "exclusive");
     }
     EXPECT_TRUE(h.release_and_wait());
     EXPECT_TRUE(all_empty(three_));
 }
 
 TEST_P(MultiMutex, PathsAreSortedAndCountOnce) {
-    client c = connect();
-    multi_mutex m(c, {three_[2], three_[0], three_[2], three_[1], three_[0]});
+    multi_mutex m(a_, {three_[2], three_[0], three_[2], three_[1], three_[0]});
     EXPECT_EQ(m.paths(), three_);
     EXPECT_EQ(m.acquire().paths().size(), 3U);
 }
 
 TEST_P(MultiMutex, OfOnePathIsAMutex) {
-    client c = connect();
-    multi_mutex m(c, {path_});
-    mutex same(c, path_);
+    multi_mutex m(a_, {path_});
+    mutex same(a_, path_);
     hold h = m.acquire();
     EXPECT_EQ(h.paths().size(), 1U);
     EXPECT_FALSE(same.try_acquire());
@@ -88,44 +87,33 @@ TEST_P(MultiMutex, OfOnePathIsAMutex) {
 }
 
 TEST_P(MultiMutex, ExcludesSingleLocksOnEachPathAndIsExcludedByThem) {
-    client a = connect();
-    client b = connect();
-    multi_mutex all(a, three_);
     for (const std::string& path : three_) {
-        mutex one(b, path);
-        hold h = all.acquire();
-        EXPECT_FALSE(one.try_acquire()) << path;
+        SCOPED_TRACE(path);
+        mutex one(b_, path);
+        hold h = all_.acquire();
+        EXPECT_FALSE(one.try_acquire());
         EXPECT_TRUE(h.release_and_wait());
         hold single = one.acquire();
         EXPECT_GT(single.token(), h.token());
-        EXPECT_FALSE(all.try_acquire()) << path;
-        EXPECT_FALSE(in_time(50ms, [&](auto limit) { return all.try_acquire_for(limit); })) << path;
+        EXPECT_FALSE(all_.try_acquire());
+        EXPECT_FALSE(in_time(50ms, [&](auto limit) { return all_.try_acquire_for(limit); }));
         EXPECT_TRUE(single.release_and_wait());
         EXPECT_TRUE(all_empty(three_)) << "nothing is left of what was tried";
     }
 }
 
 TEST_P(MultiMutex, HoldsWhenItIsTheFirstEverywhere) {
-    client a = connect();
-    client b = connect();
-    mutex x(a, three_[0]);
-    mutex z(a, three_[2]);
-    hold first = x.acquire();
-    hold last = z.acquire();
-    multi_mutex all(b, three_);
-    std::atomic<int> reserved{0};
-    auto waiting = std::async(std::launch::async, [&] {
-        return all.acquire({.stop = {}, .reserved = [&](const queue_position&) { ++reserved; }});
-    });
-    ASSERT_TRUE(eventually([&] { return reserved == 3; }));
-    EXPECT_EQ(waiting.wait_for(50ms), std::future_status::timeout);
-    last.release();
-    EXPECT_EQ(waiting.wait_for(100ms), std::future_status::timeout);
-    first.release();
+    hold first = mutex(a_, three_[0]).acquire();
+    hold last = mutex(a_, three_[2]).acquire();
+    auto waiting = all_wait();
+    ASSERT_TRUE(have_reserved(3));
+    for (hold* const h : {&last, &first}) {
+        EXPECT_EQ(waiting.wait_for(50ms), std::future_status::timeout);
+        h->release();
+    }
     const hold h = waiting.get();
     EXPECT_TRUE(h.valid());
-    mutex middle(a, three_[1]);
-    EXPECT_EQ(middle.holder()->czxid, h.token().zxid);
+    EXPECT_EQ(mutex(a_, three_[1]).holder()->czxid, h.token().zxid);
 }
 
 // Each has its left and its right fork, and they are named in the order that would deadlock if they
@@ -137,31 +125,27 @@ TEST_P(MultiMutex, PhilosophersAllEat) {
     std::array<std::atomic<int>, philosophers> in_use{};
     std::array<fencing_token, philosophers> newest{};
     std::atomic<int> eaten{0};
-    std::vector<client> clients;
-    for (std::size_t i = 0; i < philosophers; ++i) {
-        clients.push_back(connect());
-    }
-    std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < philosophers; ++i) {
-        threads.emplace_back([&, i] {
-            const std::size_t right = (i + 1) % philosophers;
-            multi_mutex both(clients[i], {forks[i], forks[right]});
-            for (int n = 0; n < meals; ++n) {
-                const std::scoped_lock lock(both);
-                EXPECT_EQ(++in_use.at(i), 1);
-                EXPECT_EQ(++in_use.at(right), 1);
-                for (const std::size_t fork : {i, right}) {
-                    EXPECT_GT(both.held().token(), newest.at(fork));
-                    newest.at(fork) = both.held().token();
-                }
-                ++eaten;
-                --in_use.at(i);
-                --in_use.at(right);
+    const auto dine = [&](std::size_t left) {
+        client c = connect();
+        const std::size_t right = (left + 1) % philosophers;
+        multi_mutex both(c, {forks[left], forks[right]});
+        for (int n = 0; n < meals; ++n) {
+            const std::scoped_lock lock(both);
+            for (const std::size_t fork : {left, right}) {
+                EXPECT_EQ(++in_use.at(fork), 1);
+                EXPECT_GT(both.held().token(), newest.at(fork));
+                newest.at(fork) = both.held().token();
             }
-        });
-    }
-    for (auto& t : threads) {
-        t.join();
+            ++eaten;
+            --in_use.at(left);
+            --in_use.at(right);
+        }
+    };
+    {
+        std::vector<std::jthread> threads;
+        for (std::size_t i = 0; i < philosophers; ++i) {
+            threads.emplace_back([&, i] { dine(i); });
+        }
     }
     EXPECT_EQ(eaten, int(philosophers) * meals);
     EXPECT_TRUE(all_empty(forks));
@@ -170,33 +154,25 @@ TEST_P(MultiMutex, PhilosophersAllEat) {
 // What the header says of those who take several of the paths one by one: with trying and backing
 // off there is no deadlock.
 TEST_P(MultiMutex, StdLockOfSinglesBesideItEnds) {
-    client a = connect();
-    client b = connect();
     std::atomic<int> inside{0};
-    const auto rounds = [&inside](auto& lock_all) {
+    const auto rounds = [&inside](const auto& lock_all) {
         for (int i = 0; i < 5; ++i) {
             const auto guard = lock_all();
             EXPECT_EQ(++inside, 1);
             --inside;
         }
     };
-    std::thread singles([&] {
-        mutex x(a, three_[0]);
-        mutex y(a, three_[1]);
-        const auto both = [&] { return std::make_unique<std::scoped_lock<mutex, mutex>>(y, x); };
-        rounds(both);
-    });
-    multi_mutex m(b, {three_[0], three_[1]});
-    const auto at_once = [&] { return m.acquire(); };
-    rounds(at_once);
-    singles.join();
+    mutex x(b_, three_[0]);
+    mutex y(b_, three_[1]);
+    const std::jthread singles(
+        [&] { rounds([&] { return std::make_unique<std::scoped_lock<mutex, mutex>>(y, x); }); });
+    multi_mutex both(a_, {three_[0], three_[1]});
+    rounds([&] { return both.acquire(); });
 }
 
 TEST_P(MultiMutex, TransactionChecksEveryZnode) {
-    client c = connect();
-    multi_mutex m(c, three_);
     for (std::size_t i = 0; i < three_.size(); ++i) {
-        hold h = m.acquire();
+        hold h = all_.acquire();
         const std::string effect = path_ + "-effect-" + std::to_string(i);
         const auto results = h.transact({operation::create(effect), operation::set(effect, "x")});
         ASSERT_EQ(results.size(), 2U);
@@ -218,13 +194,10 @@ TEST_P(MultiMutex, TransactionChecksEveryZnode) {
 }
 
 TEST_P(MultiMutex, DeletionOfOneZnodeLosesAllAndTheReleaseDeletesTheOthers) {
-    client c = connect();
-    multi_mutex m(c, three_);
     for (std::size_t i = 0; i < three_.size(); ++i) {
-        hold h = m.acquire();
+        hold h = all_.acquire();
         world_->remove(h.paths()[i]);
-        ASSERT_TRUE(eventually([&] { return !h.valid(); })) << i;
-        EXPECT_EQ(h.why_lost(), loss_reason::znode_deleted);
+        ASSERT_TRUE(is_lost(h, loss_reason::znode_deleted)) << i;
         EXPECT_TRUE(eventually([&] { return h.lost().stop_requested(); }));
         const std::string& other = three_[(i + 1) % three_.size()];
         EXPECT_EQ(world_->children(other).size(), 1U) << "work may still be draining";
@@ -234,19 +207,10 @@ TEST_P(MultiMutex, DeletionOfOneZnodeLosesAllAndTheReleaseDeletesTheOthers) {
 }
 
 TEST_P(MultiMutex, CancelledWaiterLeavesNothingAnywhere) {
-    client a = connect();
-    client b = connect();
-    mutex one(a, three_[1]);
-    const hold h = one.acquire();
-    multi_mutex all(b, three_);
-    std::stop_source stop;
-    std::atomic<int> reserved{0};
-    auto waiting = std::async(std::launch::async, [&] {
-        return all.acquire(
-            {.stop = stop.get_token(), .reserved = [&](const queue_position&) { ++reserved; }});
-    });
-    ASSERT_TRUE(eventually([&] { return reserved == 3; }));
-    stop.request_stop();
+    const hold h = mutex(a_, three_[1]).acquire();
+    auto waiting = all_wait();
+    ASSERT_TRUE(have_reserved(3));
+    stop_.request_stop();
     EXPECT_FALSE(waiting.get());
     EXPECT_TRUE(world_->children(three_[0]).empty());
     EXPECT_TRUE(world_->children(three_[2]).empty());
@@ -255,21 +219,14 @@ TEST_P(MultiMutex, CancelledWaiterLeavesNothingAnywhere) {
 }
 
 TEST_P(MultiMutex, WaiterWhoseSessionEndsJoinsAnewEverywhere) {
-    client a = connect();
-    client b = connect();
-    mutex one(a, three_[1]);
-    hold h = one.acquire();
-    multi_mutex all(b, three_);
-    std::atomic<int> reserved{0};
-    auto waiting = std::async(std::launch::async, [&] {
-        return all.acquire({.stop = {}, .reserved = [&](const queue_position&) { ++reserved; }});
-    });
-    ASSERT_TRUE(eventually([&] { return reserved == 3; }));
-    world_->expire(b.session_id());
-    ASSERT_TRUE(eventually([&] { return reserved == 6; }));
+    hold h = mutex(a_, three_[1]).acquire();
+    auto waiting = all_wait();
+    ASSERT_TRUE(have_reserved(3));
+    world_->expire(b_.session_id());
+    ASSERT_TRUE(have_reserved(6));
     EXPECT_EQ(waiting.wait_for(0s), std::future_status::timeout);
     h.release();
-    hold granted = waiting.get();
+    const hold granted = waiting.get();
     EXPECT_TRUE(granted.valid());
     EXPECT_GT(granted.token(), h.token());
     for (const std::string& path : three_) {
@@ -278,11 +235,9 @@ TEST_P(MultiMutex, WaiterWhoseSessionEndsJoinsAnewEverywhere) {
 }
 
 TEST_P(MultiMutex, HoldThatIsLostWithItsSessionCanBeTakenAnew) {
-    client c = connect();
-    multi_mutex m(c, three_);
     for (int i = 0; i < 3; ++i) {
-        hold h = m.acquire();
-        world_->expire(c.session_id());
+        hold h = all_.acquire();
+        world_->expire(a_.session_id());
         // At once, while the session is going: requests of several operations meet every state of
         // the connection.
         while (h.valid()) {
@@ -314,28 +269,28 @@ TEST_P(MultiMutex, BelowAChrootWithDirectoriesThatAreMissing) {
 }
 
 TEST_P(MultiMutex, BadPathsAreRefusedBeforeAnythingIsSent) {
-    client c = connect();
-    EXPECT_NE(refusal(c, {}).find("at least one"), std::string::npos);
+    const auto of = [this](const std::vector<std::string>& paths) {
+        return [this, paths] { return multi_mutex(a_, paths); };
+    };
+    EXPECT_TRUE(is_invalid(of({}), {"at least one"}));
     for (const char* const bad : {"", "relative", "/a//b", "/a/../b", "/a/", "/a\x01", "/\xff"}) {
-        refusal(c, {three_[0], bad, three_[1]});
+        EXPECT_TRUE(is_invalid(of({three_[0], bad, three_[1]}))) << bad;
     }
-    const std::string below = refusal(c, {path_ + "-0/deep/inside", path_ + "-0-x", path_ + "-0"});
-    EXPECT_NE(below.find(path_ + "-0/deep/inside"), std::string::npos) << below;
-    EXPECT_NE(below.find('"' + path_ + "-0\""), std::string::npos) << below;
-    refusal(c, {"/", path_});
-    EXPECT_NO_THROW(multi_mutex(c, {path_ + "/a", path_ + "/b", path_ + "/a-b"}));
+    const std::string above = path_ + "-0";
+    EXPECT_TRUE(is_invalid(of({above + "/deep/inside", above + "-x", above}),
+                           {above + "/deep/inside", '"' + above + '"'}));
+    EXPECT_TRUE(is_invalid(of({"/", path_})));
+    EXPECT_TRUE(is_invalid(of(some_paths(3'000)), {"3000 paths"})) << "more than fit a request";
+    EXPECT_NO_THROW(of({path_ + "/a", path_ + "/b", path_ + "/a-b"})());
 }
 
-TEST_P(MultiMutex, MorePathsThanFitARequestAreRefusedAndTheMostThatFitAreGranted) {
-    client c = connect();
-    const std::string what = refusal(c, some_paths(3'000));
-    EXPECT_NE(what.find("3000 paths"), std::string::npos) << what;
+TEST_P(MultiMutex, MostPathsThatFitARequestAreGranted) {
     // The longest of everything.
     std::vector<std::string> longest = some_paths(500);
     for (std::string& p : longest) {
         p += '/' + std::string(1024 - p.size() - 1, 'x');
     }
-    multi_mutex m(c, longest, {.data = std::string(512, 'd')});
+    multi_mutex m(a_, longest, {.data = std::string(512, 'd')});
     hold h = m.acquire();
     EXPECT_TRUE(h.valid());
     EXPECT_EQ(h.paths().size(), 500U);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
-#include <iterator>
 #include <numeric>
 #include <thread>
 #include <utility>
@@ -16,11 +15,16 @@ namespace {
 
 class MutexObject : public RecipeTest {
 protected:
-    static std::thread::id on_the_loop_of(client_core& core) {
+    /// Where a function runs that `run` is told to run.
+    template <class Run>
+    static std::thread::id thread_of(Run run) {
         blocking_result<std::thread::id> here;
-        core.post([&] { here.set(std::this_thread::get_id()); });
+        run([&] { here.set(std::this_thread::get_id()); });
         return here.get();
     }
+
+    client c_ = connect();
+    mutex m_{c_, path_};
 };
 
 /// Threads in one blocking call each; what they are granted is handed to the test.
@@ -80,10 +84,9 @@ public:
     /// Of each thread: how often it has gone to sleep by now, or until it was granted.
     [[nodiscard]] std::vector<long> sleeps() const {
         std::vector<long> all;
-        std::transform(
-            threads_.begin(), threads_.end(), std::back_inserter(all), [](const auto& t) {
-                return t.sleeps();
-            });
+        for (const blocking_thread& t : threads_) {
+            all.push_back(t.sleeps());
+        }
         return all;
     }
 
@@ -105,10 +108,8 @@ long sum(const std::vector<long>& numbers) {
 }
 
 TEST_P(MutexObject, ThreadsOfOneObjectAreOneParticipant) {
-    client c = connect();
-    mutex m(c, path_);
-    hold h = m.acquire();
-    crowd waiting(8, [&] { return m.acquire(); });
+    hold h = m_.acquire();
+    crowd waiting(8, [&] { return m_.acquire(); });
     ASSERT_TRUE(waiting.all_block());
     EXPECT_EQ(world_->children(path_).size(), 1U);
     EXPECT_EQ(waiting.granted(), 0U);
@@ -123,10 +124,8 @@ TEST_P(MutexObject, ThreadsOfOneObjectAreOneParticipant) {
 
 // A thread that is woken in vain goes to sleep once more.
 TEST_P(MutexObject, WakesOneOfItsThreadsForEachTurn) {
-    client c = connect();
-    mutex m(c, path_);
-    hold h = m.acquire();
-    crowd waiting(8, [&] { return m.acquire(); });
+    hold h = m_.acquire();
+    crowd waiting(8, [&] { return m_.acquire(); });
     ASSERT_TRUE(waiting.all_block());
     const long before = sum(waiting.sleeps());
     h.release();
@@ -138,12 +137,10 @@ TEST_P(MutexObject, WakesOneOfItsThreadsForEachTurn) {
 }
 
 TEST_P(MutexObject, AsynchronousFormEndsOnceOnTheCallbackThread) {
-    client c = connect();
-    mutex m(c, path_);
     std::vector<std::thread::id> calls;
     hold kept;
     blocking_result<bool> first;
-    m.async_acquire({}, [&](std::error_code ec, hold h) {
+    m_.async_acquire({}, [&](std::error_code ec, hold h) {
         EXPECT_FALSE(ec);
         EXPECT_TRUE(h.valid());
         kept = std::move(h);
@@ -152,27 +149,24 @@ TEST_P(MutexObject, AsynchronousFormEndsOnceOnTheCallbackThread) {
     });
     EXPECT_TRUE(first.get());
     blocking_result<std::thread::id> second;
-    mutex other(c, path_);
+    mutex other(c_, path_);
     other.async_acquire(100ms, {}, [&](std::error_code ec, const hold& h) {
         EXPECT_TRUE((!ec || ec == errc::unreachable) && !h);
         second.set(std::this_thread::get_id());
     });
     const std::thread::id thread = second.get();
     EXPECT_NE(thread, std::this_thread::get_id());
-    const auto& core = client_core::of(c);
-    EXPECT_NE(thread, on_the_loop_of(*core));
-    blocking_result<std::thread::id> callbacks;
-    core->call([&] { callbacks.set(std::this_thread::get_id()); });
-    EXPECT_EQ(thread, callbacks.get());
-    c.close();  // after this nothing is called
+    client_core& core = *client_core::of(c_);
+    EXPECT_NE(thread, thread_of([&](auto f) { core.post(f); }));
+    EXPECT_EQ(thread, thread_of([&](auto f) { core.call(f); }));
+    c_.close();  // after this nothing is called
     EXPECT_EQ(calls, std::vector<std::thread::id>{thread});
 }
 
 TEST_P(MutexObject, HoldOutlivesTheMutex) {
-    client c = connect();
     hold h;
     {
-        mutex m(c, path_);
+        mutex m(c_, path_);
         h = m.acquire();
     }
     EXPECT_TRUE(h.valid());

@@ -1,36 +1,34 @@
 #include "in_time.hpp"
+#include "queued.hpp"
 #include "recipe_test.hpp"
+#include "waiter.hpp"
 
-#include <atomic>
+#include <future>
 #include <stop_token>
-#include <thread>
-#include <vector>
+#include <string>
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 namespace latchkey::test {
 namespace {
 
-class Mutex : public RecipeTest {};
+class Mutex : public TwoLocksTest<mutex> {};
 
 TEST_P(Mutex, IsGrantedWhenNobodyIsThere) {
-    client c = connect();
-    mutex m(c, path_);
     const auto before = boottime_clock::now();
-    const hold h = m.acquire();
+    const hold h = mine_.acquire();
     EXPECT_TRUE(h);
     EXPECT_TRUE(h.valid());
     EXPECT_GT(h.token().zxid, 0);
     EXPECT_EQ(h.why_lost(), loss_reason::none);
     EXPECT_FALSE(h.lost().stop_requested());
     EXPECT_GT(h.valid_until(), before);
-    EXPECT_LE(h.valid_until(), boottime_clock::now() + c.session_timeout());
+    EXPECT_LE(h.valid_until(), boottime_clock::now() + a_.session_timeout());
 }
 
 TEST_P(Mutex, NamesItsZnodesAsCuratorDoes) {
-    client c = connect();
-    mutex m(c, path_);
-    const hold h = m.acquire();
+    const hold h = mine_.acquire();
     const auto names = world_->children(path_);
     ASSERT_EQ(names.size(), 1U);
     EXPECT_THAT(
@@ -39,122 +37,67 @@ TEST_P(Mutex, NamesItsZnodesAsCuratorDoes) {
     EXPECT_EQ(h.path(), path_ + "/" + names.front());
 }
 
-TEST_P(Mutex, ReleaseDeletesTheZnode) {
-    client c = connect();
-    mutex m(c, path_);
-    hold h = m.acquire();
-    EXPECT_TRUE(h.release_and_wait());
-    EXPECT_FALSE(h);
-    EXPECT_TRUE(world_->children(path_).empty());
-}
-
-TEST_P(Mutex, SecondParticipantWaitsForTheFirst) {
-    client a = connect();
-    client b = connect();
-    mutex first(a, path_);
-    mutex second(b, path_);
-    hold h = first.acquire();
-    const auto token = h.token();
-    std::atomic<bool> granted{false};
-    std::thread waiter([&] {
-        const hold g = second.acquire();
-        granted = true;
-        EXPECT_GT(g.token(), token);
-    });
-    EXPECT_TRUE(eventually([&] { return first.participants().size() == 2; }));
-    EXPECT_FALSE(granted);
-    h.release();
-    waiter.join();
-    EXPECT_TRUE(granted);
-    EXPECT_TRUE(empties(path_));
-}
-
 TEST_P(Mutex, ParticipantThatWasAloneForLongWaitsForTheNextOne) {
-    client a = connect();
-    client b = connect();
-    mutex first(a, path_);
-    mutex second(b, path_);
     for (int i = 0; i < 5; ++i) {
-        first.acquire().release();
+        mine_.acquire().release();
     }
-    hold theirs = second.acquire();
-    EXPECT_FALSE(in_time(100ms, [&](auto limit) { return first.try_acquire_for(limit); }));
+    hold theirs = other_.acquire();
+    EXPECT_FALSE(in_time(100ms, [&](auto limit) { return mine_.try_acquire_for(limit); }));
     EXPECT_TRUE(theirs.valid());
     ASSERT_TRUE(theirs.release_and_wait());
-    EXPECT_TRUE(first.acquire());
+    EXPECT_TRUE(mine_.acquire());
 }
 
 TEST_P(Mutex, ParticipantThatWasAloneForLongWaitsInADirectoryThatWasMadeAgain) {
-    client a = connect();
-    client b = connect();
-    mutex first(a, path_);
-    mutex second(b, path_);
     for (int i = 0; i < 3; ++i) {
-        ASSERT_TRUE(first.acquire().release_and_wait());
+        ASSERT_TRUE(mine_.acquire().release_and_wait());
     }
     world_->remove(path_);
     for (int i = 0; i < 2; ++i) {
-        ASSERT_TRUE(second.acquire().release_and_wait());
+        ASSERT_TRUE(other_.acquire().release_and_wait());
     }
-    const hold theirs = second.acquire();
+    const hold theirs = other_.acquire();
     EXPECT_TRUE(theirs.path().ends_with("0000000002"));  // the first one's last number
-    EXPECT_FALSE(in_time(100ms, [&](auto limit) { return first.try_acquire_for(limit); }));
+    EXPECT_FALSE(in_time(100ms, [&](auto limit) { return mine_.try_acquire_for(limit); }));
     EXPECT_TRUE(theirs.valid());
 }
 
 TEST_P(Mutex, TellsThePlaceWhenItIsReserved) {
-    client c = connect();
-    mutex first(c, path_);
-    mutex second(c, path_);
-    const hold h = first.acquire();
+    mutex second(a_, path_);
+    const hold h = mine_.acquire();
     blocking_result<queue_position> told;
     std::stop_source stop;
-    std::thread waiter([&] {
-        EXPECT_FALSE(second.acquire(
-            {.stop = stop.get_token(), .reserved = [&](const queue_position& p) { told.set(p); }}));
+    auto waiting = std::async(std::launch::async, [&] {
+        return second.acquire(
+            {.stop = stop.get_token(), .reserved = [&](const queue_position& p) { told.set(p); }});
     });
     const queue_position p = told.get();
     EXPECT_EQ(p.position, 1U);
     EXPECT_EQ(path_ + "/" + p.predecessor, h.path());
     EXPECT_TRUE(p.path.starts_with(path_));
     stop.request_stop();
-    waiter.join();
-}
-
-TEST_P(Mutex, TimedAcquireEndsEmptyAndLeavesNoZnode) {
-    client c = connect();
-    mutex first(c, path_);
-    mutex second(c, path_);
-    const hold h = first.acquire();
-    EXPECT_FALSE(in_time(50ms, [&](auto limit) { return second.try_acquire_for(limit); }));
-    EXPECT_FALSE(in_time(50ms, [&](auto limit) {
-        return second.try_acquire_until(std::chrono::steady_clock::now() + limit);
-    }));
-    EXPECT_EQ(world_->children(path_).size(), 1U);
+    EXPECT_FALSE(waiting.get());
 }
 
 TEST_P(Mutex, TryAcquireTakesAFreeLockAndNotAHeldOne) {
-    client a = connect();
-    client b = connect();
-    mutex first(a, path_);
-    mutex second(b, path_);
-    hold h = first.try_acquire();
+    hold h = mine_.try_acquire();
     EXPECT_TRUE(h);
-    EXPECT_FALSE(second.try_acquire());
-    EXPECT_FALSE(second.try_acquire_for(0s));
+    EXPECT_FALSE(other_.try_acquire());
+    EXPECT_FALSE(other_.try_acquire_for(0s));
+    EXPECT_FALSE(in_time(50ms, [&](auto limit) { return other_.try_acquire_for(limit); }));
+    EXPECT_FALSE(in_time(50ms, [&](auto limit) {
+        return other_.try_acquire_until(std::chrono::steady_clock::now() + limit);
+    }));
+    EXPECT_EQ(world_->children(path_).size(), 1U);
     EXPECT_TRUE(h.release_and_wait());
     // Another server may show the old state for a moment.
-    EXPECT_TRUE(eventually([&] { return static_cast<bool>(second.try_acquire()); }));
+    EXPECT_TRUE(eventually([&] { return static_cast<bool>(other_.try_acquire()); }));
 }
 
 TEST_P(Mutex, TokensIncreaseFromHolderToHolder) {
-    client a = connect();
-    client b = connect();
-    mutex first(a, path_);
-    mutex second(b, path_);
     fencing_token last;
     for (int i = 0; i < 5; ++i) {
-        for (mutex* m : {&first, &second}) {
+        for (mutex* m : {&mine_, &other_}) {
             const hold h = m->acquire();
             EXPECT_GT(h.token(), last);
             last = h.token();
@@ -163,107 +106,82 @@ TEST_P(Mutex, TokensIncreaseFromHolderToHolder) {
 }
 
 TEST_P(Mutex, TokensIncreaseWhenTheDirectoryIsMadeAnew) {
-    client c = connect();
-    mutex m(c, path_);
-    hold h = m.acquire();
+    hold h = mine_.acquire();
     const auto before = h.token();
     ASSERT_TRUE(h.release_and_wait());
     world_->remove(path_);  // as the servers remove an empty container
-    h = m.acquire();
+    h = mine_.acquire();
     EXPECT_TRUE(h.path().ends_with("0000000000"));
     EXPECT_GT(h.token(), before);
 }
 
 TEST_P(Mutex, ParticipantsAreToldInOrderWithWhoTheyAre) {
-    client c = connect();
-    mutex first(c, path_);
-    mutex second(c, path_);
-    EXPECT_TRUE(first.participants().empty());
-    EXPECT_EQ(first.holder(), std::nullopt);
-    const hold h = first.acquire();
-    std::jthread waiter(
-        [&](std::stop_token stop) { EXPECT_FALSE(second.acquire({.stop = stop})); });
-    ASSERT_TRUE(eventually([&] { return first.participants().size() == 2; }));
-    const auto all = first.participants();
-    EXPECT_LT(all[0].sequence, all[1].sequence);
-    EXPECT_EQ(path_ + "/" + all[0].name, h.path());
-    EXPECT_EQ(all[0].czxid, h.token().zxid);
-    EXPECT_EQ(all[0].session_id, c.session_id());
-    ASSERT_TRUE(all[0].identified);
-    EXPECT_EQ(all[0].identified->pid, ::getpid());
-    EXPECT_EQ(all[0].identified->mode, "exclusive");
-    EXPECT_LE(all[0].data.size(), 512U);
-    ASSERT_TRUE(first.holder());
-    EXPECT_EQ(first.holder()->name, all[0].name);
+    mutex second(a_, path_);
+    EXPECT_TRUE(mine_.participants().empty());
+    EXPECT_EQ(mine_.holder(), std::nullopt);
+    const hold h = mine_.acquire();
+    const waiter waiting(second);
+    ASSERT_TRUE(eventually([&] { return mine_.participants().size() == 2; }));
+    const auto all = mine_.participants();
+    const participant& holder = all[0];
+    EXPECT_LT(holder.sequence, all[1].sequence);
+    EXPECT_EQ(path_ + "/" + holder.name, h.path());
+    EXPECT_EQ(holder.path, h.path());
+    EXPECT_TRUE(holder.ephemeral);
+    EXPECT_EQ(holder.czxid, h.token().zxid);
+    EXPECT_EQ(holder.session_id, a_.session_id());
+    ASSERT_TRUE(holder.identified);
+    EXPECT_EQ(holder.identified->pid, ::getpid());
+    EXPECT_EQ(holder.identified->mode, "exclusive");
+    EXPECT_LE(holder.data.size(), 512U);
+    EXPECT_EQ(mine_.holder().value().name, holder.name);
 }
 
 TEST_P(Mutex, DataOfTheUserIsTheZnodesData) {
-    client c = connect();
-    mutex m(c, path_, {.data = "backup of disk 7", .access = {}});
+    mutex m(a_, path_, {.data = "backup of disk 7", .access = {}});
     const hold h = m.acquire();
     EXPECT_EQ(world_->get(h.path()), "backup of disk 7");
     ASSERT_TRUE(m.holder());
     EXPECT_FALSE(m.holder()->identified);
-    EXPECT_THROW(mutex(c, path_, {.data = std::string(513, 'x'), .access = {}}), error);
+    EXPECT_THROW(mutex(a_, path_, {.data = std::string(513, 'x'), .access = {}}), error);
 }
 
 TEST_P(Mutex, ForeignChildrenTakeNoPart) {
-    client c = connect();
     world_->create(path_ + "/notes");
     world_->create(path_ + "/lock-of-somebody");
-    mutex m(c, path_);
-    EXPECT_TRUE(m.try_acquire());
-    EXPECT_TRUE(m.acquire());
+    EXPECT_TRUE(mine_.try_acquire());
+    EXPECT_TRUE(mine_.acquire());
 }
 
 TEST_P(Mutex, ParticipantOfAnotherLibraryIsWaitedFor) {
-    client c = connect();
     const std::string other = path_ + "/_c_0123456789abcdef0123456789abcdef-lock-0000000000";
     world_->create(other);
     world_->create(path_ + "/another-child");  // so that our own number comes after it
-    mutex m(c, path_);
-    EXPECT_FALSE(m.try_acquire());
-    EXPECT_FALSE(in_time(100ms, [&](auto limit) { return m.try_acquire_for(limit); }));
+    EXPECT_FALSE(mine_.try_acquire());
+    EXPECT_FALSE(in_time(100ms, [&](auto limit) { return mine_.try_acquire_for(limit); }));
     world_->remove(other);
-    EXPECT_TRUE(m.acquire());
+    EXPECT_TRUE(mine_.acquire());
 }
 
 TEST_P(Mutex, ParticipantThatCannotBeOrderedIsAnErrorThatNamesIt) {
-    client c = connect();
     world_->create(path_ + "/x-lock-12345");
-    mutex m(c, path_);
-    try {
-        const hold h = m.acquire();
-        ADD_FAILURE() << "granted";
-    } catch (const error& e) {
-        EXPECT_EQ(e.code(), errc::malformed_participant);
-        EXPECT_NE(std::string(e.what()).find("x-lock-12345"), std::string::npos) << e.what();
-    }
-    std::error_code ec;
-    EXPECT_FALSE(m.try_acquire(ec));
-    EXPECT_EQ(ec, errc::malformed_participant) << "nobody is ahead who will ever leave";
-    EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
+    EXPECT_TRUE(
+        fails_with(errc::malformed_participant, [&] { return mine_.acquire(); }, {"x-lock-12345"}));
+    EXPECT_EQ(code_of([&](auto& ec) { return mine_.try_acquire(ec); }), errc::malformed_participant)
+        << "nobody is ahead who will ever leave";
+    EXPECT_TRUE(has_children(1));
 }
 
 TEST_P(Mutex, NegativeSequenceIsAnErrorAndNeverAGrant) {
-    client c = connect();
     world_->create(path_ + "/_c_x-lock--2147483648");
-    mutex m(c, path_);
-    std::error_code ec;
-    EXPECT_FALSE(m.acquire({}, ec));
-    EXPECT_EQ(ec, errc::sequence_exhausted);
+    EXPECT_EQ(code_of([&](auto& ec) { EXPECT_FALSE(mine_.acquire({}, ec)); }),
+              errc::sequence_exhausted);
 }
 
 TEST_P(Mutex, BadPathsAreRefusedAtOnce) {
-    client c = connect();
     for (const char* bad :
          {"", "relative", "/", "/a//b", "/a/", "/a/../b", "/a/\x01", "/zookeeper/x"}) {
-        try {
-            const mutex m(c, bad);
-            ADD_FAILURE() << bad;
-        } catch (const error& e) {
-            EXPECT_EQ(e.code(), errc::invalid_argument) << bad;
-        }
+        EXPECT_TRUE(is_invalid([&] { const mutex m(a_, bad); })) << bad;
     }
 }
 

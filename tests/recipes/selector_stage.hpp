@@ -20,41 +20,28 @@ public:
     struct term {
         std::string who;
         std::int64_t token = 0;
-        bool operator==(const term&) const = default;
     };
 
     [[nodiscard]] leader_selector::work until_stopped() {
         return [this](const leadership& l, const std::stop_token& stop) {
-            enter(l);
-            std::mutex m;
-            std::unique_lock lock(m);
-            std::condition_variable_any asked;
-            asked.wait(lock, stop, [] { return false; });
-            leave();
+            play(l, [&](auto& lock) { changed_.wait(lock, stop, [] { return false; }); });
         };
     }
 
     [[nodiscard]] leader_selector::work until_opened() {
         return [this](const leadership& l, const std::stop_token&) {
-            enter(l);
-            std::unique_lock lock(mutex_);
-            opened_.wait(lock, [this] { return open_; });
-            lock.unlock();
-            leave();
+            play(l, [&](auto& lock) { changed_.wait(lock, [this] { return open_; }); });
         };
     }
 
     [[nodiscard]] leader_selector::work at_once() {
-        return [this](const leadership& l, const std::stop_token&) {
-            enter(l);
-            leave();
-        };
+        return [this](const leadership& l, const std::stop_token&) { play(l); };
     }
 
     void open() {
         const std::lock_guard lock(mutex_);
         open_ = true;
-        opened_.notify_all();
+        changed_.notify_all();
     }
 
     [[nodiscard]] std::vector<term> terms() const {
@@ -71,20 +58,22 @@ public:
         return most_;
     }
 
-    void enter(const leadership& l) {
-        const std::lock_guard lock(mutex_);
-        terms_.push_back({l.id(), l.token().zxid});
-        most_ = std::max(most_, ++inside_);
-    }
-
-    void leave() {
-        const std::lock_guard lock(mutex_);
-        --inside_;
+    void play(const leadership& l) {
+        play(l, [](auto&) {});
     }
 
 private:
+    template <class Wait>
+    void play(const leadership& l, Wait wait) {
+        std::unique_lock lock(mutex_);
+        terms_.push_back({l.id(), l.token().zxid});
+        most_ = std::max(most_, ++inside_);
+        wait(lock);
+        --inside_;
+    }
+
     mutable std::mutex mutex_;
-    std::condition_variable opened_;
+    std::condition_variable_any changed_;
     std::vector<term> terms_;
     bool open_ = false;
     int inside_ = 0;

@@ -2,12 +2,11 @@
 
 #include "in_time.hpp"
 #include "recipe_test.hpp"
+#include "second_thread.hpp"
 
-#include <future>
 #include <mutex>
 #include <shared_mutex>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #define BOOST_THREAD_PROVIDES_SHARED_MUTEX_UPWARDS_CONVERSIONS
@@ -25,13 +24,7 @@ using boost_unique = boost::unique_lock<shared_mutex>;
 
 /// SharedLockable and UpgradeLockable, as the guards of std and Boost use them; what every Lockable
 /// does is EveryLockable's.
-class SharedLockable : public RecipeTest {
-protected:
-    client a_ = connect();
-    client b_ = connect();
-    shared_mutex mine_{a_, path_};
-    shared_mutex other_{b_, path_};
-};
+class SharedLockable : public TwoLocksTest<shared_mutex> {};
 
 TEST_P(SharedLockable, GuardsOfReadersShareAndKeepWritersOut) {
     {
@@ -54,7 +47,7 @@ TEST_P(SharedLockable, GuardsOfReadersShareAndKeepWritersOut) {
         return boost_shared(other_, boost::chrono::milliseconds(limit.count())).owns_lock();
     }));
     EXPECT_FALSE(boost_shared(other_, boost::chrono::steady_clock::now()).owns_lock());
-    EXPECT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
+    EXPECT_TRUE(has_children(1));
 }
 
 TEST_P(SharedLockable, ThatUpgradesReadsBesideReadersAndAloneAmongThoseThatMay) {
@@ -96,7 +89,7 @@ TEST_P(SharedLockable, GuardsConvertIntoEachOther) {
     EXPECT_EQ(mine_.held_shared().token(), token);
     EXPECT_THROW(static_cast<void>(mine_.held()), error);
     EXPECT_TRUE(std_shared(other_, 30s).owns_lock());
-    ASSERT_TRUE(eventually([&] { return world_->children(path_).size() == 1; }));
+    ASSERT_TRUE(has_children(1));
 
     boost_upgrade again(std::move(sharing), boost::try_to_lock);
     ASSERT_TRUE(again.owns_lock());
@@ -117,13 +110,7 @@ TEST_P(SharedLockable, LockedAloneByThisThreadIsNotLockedAgainInAnyMode) {
         for (const member lock : {static_cast<member>(&shared_mutex::lock),
                                   &shared_mutex::lock_shared,
                                   &shared_mutex::lock_upgrade}) {
-            try {
-                (mine_.*lock)();
-                ADD_FAILURE() << "locked twice";
-            } catch (const error& e) {
-                EXPECT_EQ(e.code(), errc::would_deadlock);
-                EXPECT_NE(std::string(e.what()).find(path_), std::string::npos) << e.what();
-            }
+            EXPECT_TRUE(fails_with(errc::would_deadlock, [&] { (mine_.*lock)(); }, {path_}));
         }
         EXPECT_FALSE(mine_.try_lock_shared());
         EXPECT_TRUE(mine_.held().valid());
@@ -134,28 +121,13 @@ TEST_P(SharedLockable, LockedAloneByThisThreadIsNotLockedAgainInAnyMode) {
 
 // A mistake of one thread must not cost another one its lock.
 TEST_P(SharedLockable, ConvertedWithoutALockTakesNothingFromTheThreadThatHasOne) {
-    std::promise<void> locked;
-    std::promise<void> checked;
-    std::thread holder([&] {
-        const std::unique_lock alone(mine_);
-        locked.set_value();
-        checked.get_future().wait();
-    });
-    locked.get_future().wait();
-    const auto code_of = [](const auto& call) {
-        try {
-            static_cast<void>(call());
-        } catch (const error& e) {
-            return e.code();
-        }
-        return std::error_code();
-    };
+    second_thread holder;
+    holder.run([&] { mine_.lock(); });
     EXPECT_EQ(code_of([&] { return mine_.try_unlock_shared_and_lock(); }), errc::hold_lost);
     EXPECT_EQ(code_of([&] { return mine_.try_unlock_shared_and_lock_upgrade(); }), errc::hold_lost);
     EXPECT_TRUE(mine_.held().valid());
     EXPECT_FALSE(other_.try_lock());
-    checked.set_value();
-    holder.join();
+    holder.run([&] { mine_.unlock(); });
     mine_.unlock_and_lock_shared();  // nothing
     EXPECT_THROW(static_cast<void>(mine_.held_shared()), error);
 }
