@@ -162,7 +162,7 @@ TEST_F(AwaitedForms, OfAConversionTakeOptionsInBraces) {
     });
 }
 
-TEST_F(AwaitedForms, OfTransactionsTakeOperationsInBraces) {
+TEST_F(AwaitedForms, OfTransactionsAndReadsTakeOperationsInBracesAndTemporaries) {
     run([](AwaitedForms& t) -> detached_coroutine {
         mutex m(t.zk_, "/mutex");
         hold h = co_await m.acquire_async();
@@ -188,12 +188,6 @@ TEST_F(AwaitedForms, OfTransactionsTakeOperationsInBraces) {
         auto [refused, results] =
             co_await with_error(t.zk_.transact_async({operation::remove("/none")}));
         EXPECT_EQ(refused, errc::no_such_znode);
-        t.end();
-    });
-}
-
-TEST_F(AwaitedForms, OfAClientTakeTemporaries) {
-    run([](AwaitedForms& t) -> detached_coroutine {
         EXPECT_TRUE(co_await t.zk_.get_async("/data"));
         EXPECT_TRUE(co_await t.zk_.get_async(std::string("/data"), read_from::quorum));
         EXPECT_TRUE(co_await t.zk_.exists_async("/data"));
@@ -205,7 +199,7 @@ TEST_F(AwaitedForms, OfAClientTakeTemporaries) {
     });
 }
 
-TEST_F(AwaitedForms, OfAGroupTakeOptionsInBraces) {
+TEST_F(AwaitedForms, OfAGroupAndBarriersTakeOptionsInBracesAndTemporaries) {
     run([](AwaitedForms& t) -> detached_coroutine {
         group g(t.zk_, "/group");
         {
@@ -220,12 +214,6 @@ TEST_F(AwaitedForms, OfAGroupTakeOptionsInBraces) {
             EXPECT_EQ((co_await t.zk_.get_async("/group/c"))->data, text + "c");
             EXPECT_EQ((co_await t.zk_.get_async("/group/" + text))->data, "b");
         }
-        t.end();
-    });
-}
-
-TEST_F(AwaitedForms, OfABarrierTakeTemporaries) {
-    run([](AwaitedForms& t) -> detached_coroutine {
         barrier b(t.zk_, "/barrier");
         EXPECT_TRUE(co_await b.wait_async());
         EXPECT_TRUE(co_await b.wait_async({}));

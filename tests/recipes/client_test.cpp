@@ -5,6 +5,7 @@
 
 #include "blocking_thread.hpp"
 #include "forked_child.hpp"
+#include "notebook.hpp"
 #include "recipe_test.hpp"
 
 #include <algorithm>
@@ -28,32 +29,6 @@ protected:
     mutex mine_{a_, path_};
 };
 
-/// What a listener was told, readable by the test's thread.
-class diary {
-public:
-    explicit diary(client& c) : listening_(c.on_change([this](connection_state s) { note(s); })) {}
-
-    [[nodiscard]] std::vector<connection_state> told() const {
-        const boost::lock_guard<boost::mutex> lock(mutex_);
-        return told_;
-    }
-
-    [[nodiscard]] bool has(connection_state s) const {
-        const auto all = told();
-        return std::find(all.begin(), all.end(), s) != all.end();
-    }
-
-private:
-    void note(connection_state s) {
-        const boost::lock_guard<boost::mutex> lock(mutex_);
-        told_.push_back(s);
-    }
-
-    mutable boost::mutex mutex_;
-    std::vector<connection_state> told_;
-    subscription listening_;
-};
-
 TEST_P(Client, ConnectsAndNegotiatesASession) {
     EXPECT_TRUE(a_.wait_connected(30s));
     EXPECT_EQ(a_.state(), connection_state::connected);
@@ -69,14 +44,15 @@ TEST_P(Client, ConnectsAndNegotiatesASession) {
 TEST_P(Client, ReplacesALostSessionAndTellsThoseThatListen) {
     std::atomic<int> heard{0};
     subscription ended = a_.on_change([&](connection_state) { ++heard; });
-    const diary d(a_);  // listens later, and so is told later
+    // It listens later, and so is told later.
+    notebook<connection_state> told;
+    const subscription s = a_.on_change([&](connection_state now) { told.note(now); });
     ASSERT_TRUE(a_.wait_connected(30s));
     ended = {};
     const int before = heard;
     EXPECT_TRUE(changes_session(a_));
-    EXPECT_TRUE(eventually([&] {
-        return d.has(connection_state::lost) && d.told().back() == connection_state::connected;
-    }));
+    EXPECT_TRUE(eventually([&] { return told.has(connection_state::lost); }));
+    EXPECT_TRUE(told.eventually_end_with(connection_state::connected));
     EXPECT_EQ(heard, before) << "after the end of the subscription";
 }
 
@@ -102,13 +78,14 @@ TEST_P(Client, CloseEndsHoldsAndWaitersAndDeletesWhatIsThere) {
     blocking_result<std::error_code> waited;
     second.async_acquire({}, [&](std::error_code ec, const hold&) { waited.set(ec); });
     ASSERT_TRUE(eventually([&] { return mine_.participants().size() == 2; }));
-    const diary d(a_);
+    notebook<connection_state> told;
+    const subscription s = a_.on_change([&](connection_state now) { told.note(now); });
     a_.close();
     EXPECT_EQ(waited.get(), errc::closed);
     EXPECT_FALSE(h.valid());
     EXPECT_EQ(h.why_lost(), loss_reason::client_closed);
     EXPECT_TRUE(h.lost().stop_requested());
-    EXPECT_EQ(d.told(), std::vector{connection_state::closed});
+    EXPECT_EQ(told.all(), std::vector{connection_state::closed});
     EXPECT_TRUE(world_->children(path_).empty());
     EXPECT_EQ(code_of([&](auto& ec) { EXPECT_FALSE(unused.acquire({}, ec)); }), errc::closed);
     EXPECT_THROW(static_cast<void>(a_.wait_connected(1s)), error);

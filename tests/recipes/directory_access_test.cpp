@@ -1,10 +1,9 @@
 #include <latchkey/semaphore.hpp>
 
 #include "cost_test.hpp"
+#include "notebook.hpp"
 
-#include <mutex>
 #include <string>
-#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -21,15 +20,9 @@ protected:
         client_options how{.session_timeout = 12s};
         how.auth = {{.scheme = "digest", .secret = "alice:secret"}};
         how.log = [this](const log_record& line) {
-            const std::lock_guard lock(mutex_);
-            lines_.push_back(std::string(line.id) + " " + std::string(line.path));
+            lines_.note(std::string(line.id) + " " + std::string(line.path));
         };
         return how;
-    }
-
-    std::vector<std::string> lines() {
-        const std::lock_guard lock(mutex_);
-        return lines_;
     }
 
     /// Whether a client without an identity gets a lock.
@@ -41,8 +34,7 @@ protected:
         return static_cast<bool>(a->granted);
     }
 
-    std::mutex mutex_;
-    std::vector<std::string> lines_;
+    notebook<std::string> lines_;
 };
 
 TEST_F(DirectoryAccess, OfParentsThatARecipeHasCreatedIsThatOfTheLevelAbove) {
@@ -55,7 +47,7 @@ TEST_F(DirectoryAccess, OfParentsThatARecipeHasCreatedIsThatOfTheLevelAbove) {
         EXPECT_TRUE(stranger_gets(open)) << open;
     }
     EXPECT_FALSE(stranger_gets("/p/q/lock"));
-    EXPECT_THAT(lines(), IsEmpty());
+    EXPECT_THAT(lines_.all(), IsEmpty());
 }
 
 TEST_F(DirectoryAccess, ThatIsOpenToEveryoneIsReportedOnceForEachPath) {
@@ -70,7 +62,7 @@ TEST_F(DirectoryAccess, ThatIsOpenToEveryoneIsReportedOnceForEachPath) {
             a->granted.release();
             ensemble_.run_for(1s);
         }
-        EXPECT_THAT(lines(), ElementsAre("open-directory /open/jobs")) << limit.count();
+        EXPECT_THAT(lines_.all(), ElementsAre("open-directory /open/jobs")) << limit.count();
     }
 }
 

@@ -1,12 +1,10 @@
 #include <latchkey/group.hpp>
 
 #include "in_time.hpp"
+#include "notebook.hpp"
 #include "recipe_test.hpp"
 
-#include <algorithm>
 #include <future>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,36 +26,11 @@ protected:
         return names;
     }
 
-    /// What a subscription was told last.
-    class notes {
-    public:
-        [[nodiscard]] group::members_listener listener() {
-            return [this](const std::vector<group_member>& now) {
-                const std::lock_guard lock(mutex_);
-                now_ = names_in(now);
-                ++told_;
-            };
-        }
+    [[nodiscard]] group::members_listener listener() {
+        return [this](const std::vector<group_member>& now) { seen_.note(names_in(now)); };
+    }
 
-        [[nodiscard]] bool eventually_are(const std::vector<std::string>& expected) {
-            return eventually([&] {
-                const std::lock_guard lock(mutex_);
-                return told_ > 0 && now_ == expected;
-            });
-        }
-
-        [[nodiscard]] int told() {
-            const std::lock_guard lock(mutex_);
-            return told_;
-        }
-
-    private:
-        std::mutex mutex_;
-        std::vector<std::string> now_;
-        int told_ = 0;
-    };
-
-    notes seen_;
+    notebook<std::vector<std::string>> seen_;
 };
 
 TEST_P(Group, ShowsWhoIsThereWithData) {
@@ -81,28 +54,28 @@ TEST_P(Group, ShowsWhoIsThereWithData) {
 
 TEST_P(Group, TellsWhoWatches) {
     {
-        const subscription watching = mine_.on_change(seen_.listener());
-        EXPECT_TRUE(seen_.eventually_are({}));
+        const subscription watching = mine_.on_change(listener());
+        EXPECT_TRUE(seen_.eventually_end_with({}));
         membership one = other_.join("one", {.data = "x"});
-        EXPECT_TRUE(seen_.eventually_are({"one=x"}));
+        EXPECT_TRUE(seen_.eventually_end_with({"one=x"}));
         membership two = mine_.join("two", {.data = "y"});
-        EXPECT_TRUE(seen_.eventually_are({"one=x", "two=y"}));
+        EXPECT_TRUE(seen_.eventually_end_with({"one=x", "two=y"}));
         one.set_data("z");
-        EXPECT_TRUE(seen_.eventually_are({"one=z", "two=y"}));
+        EXPECT_TRUE(seen_.eventually_end_with({"one=z", "two=y"}));
         one.leave();
-        EXPECT_TRUE(seen_.eventually_are({"two=y"}));
+        EXPECT_TRUE(seen_.eventually_end_with({"two=y"}));
     }
-    const int told = seen_.told();
+    const auto told = seen_.all().size();
     const membership three = other_.join("three");
     EXPECT_TRUE(eventually([&] { return other_.members().size() == 1; }));
-    EXPECT_EQ(seen_.told(), told) << "after the end of the subscription";
+    EXPECT_EQ(seen_.all().size(), told) << "after the end of the subscription";
 }
 
 TEST_P(Group, MemberThatLosesItsSessionEntersAgain) {
-    const subscription watching = other_.on_change(seen_.listener());
+    const subscription watching = other_.on_change(listener());
     membership one = mine_.join("one", {.data = "old"});
     one.set_data("new");
-    EXPECT_TRUE(seen_.eventually_are({"one=new"}));
+    EXPECT_TRUE(seen_.eventually_end_with({"one=new"}));
     const auto before = mine_.members().at(0);
     world_->expire(a_.session_id());
     ASSERT_TRUE(eventually([&] {
@@ -110,20 +83,26 @@ TEST_P(Group, MemberThatLosesItsSessionEntersAgain) {
         return now.size() == 1 && now[0].session_id != before.session_id;
     }));
     EXPECT_TRUE(eventually([&] { return one.present(); }));
-    EXPECT_TRUE(seen_.eventually_are({"one=new"}));
-    EXPECT_GT(mine_.members().at(0).czxid, before.czxid);
+    EXPECT_TRUE(seen_.eventually_end_with({"one=new"}));
+    const auto again = mine_.members().at(0).czxid;
+    EXPECT_GT(again, before.czxid);
+    world_->remove(path_ + "/one");
+    EXPECT_TRUE(eventually([&] {
+        const auto now = mine_.members();
+        return now.size() == 1 && now[0].czxid > again;
+    })) << "and when an operator deletes its znode";
     one.leave();
-    EXPECT_TRUE(seen_.eventually_are({}));
+    EXPECT_TRUE(seen_.eventually_end_with({}));
 }
 
 TEST_P(Group, WatcherThatLosesItsSessionGoesOn) {
-    const subscription watching = group(a_, path_).on_change(seen_.listener());
+    const subscription watching = group(a_, path_).on_change(listener());
     const membership one = other_.join("one");
-    EXPECT_TRUE(seen_.eventually_are({"one="}));
+    EXPECT_TRUE(seen_.eventually_end_with({"one="}));
     const auto before = a_.session_id();
     world_->expire(before);
     const membership two = other_.join("two");
-    EXPECT_TRUE(seen_.eventually_are({"one=", "two="}));
+    EXPECT_TRUE(seen_.eventually_end_with({"one=", "two="}));
 }
 
 TEST_P(Group, NameOfSomebodyElseIsWaitedFor) {
@@ -145,16 +124,6 @@ TEST_P(Group, NameOfSomebodyElseIsWaitedFor) {
     EXPECT_TRUE(second.present());
     EXPECT_TRUE(eventually(
         [&] { return names_in(mine_.members()) == std::vector<std::string>{"leader=b"}; }));
-}
-
-TEST_P(Group, MemberThatAnOperatorDeletesEntersAgain) {
-    const membership one = mine_.join("one", {.data = "x"});
-    const auto before = mine_.members().at(0).czxid;
-    world_->remove(path_ + "/one");
-    EXPECT_TRUE(eventually([&] {
-        const auto now = mine_.members();
-        return now.size() == 1 && now[0].czxid > before;
-    }));
 }
 
 TEST_P(Group, EndsWithTheClient) {

@@ -24,7 +24,8 @@ class Inspect : public InspectTest {};
 // ---- what kind of lock there is, and who takes part ----
 
 /// What is seen of children. In the words of this table, <1>, <2> and <3> are uuids, and <p> is
-/// one without hyphens; "=" separates a name and its data, and "!" ends a child that stays.
+/// one without hyphens; "=" separates a name and its data, "!" ends a persistent child, and
+/// "~" one that is deleted in the end.
 struct sight {
     const char* name;
     std::string children;
@@ -54,10 +55,18 @@ const sight sights[] = {
      "<1>=10.0.0.1 ready! <2>",
      "double_barrier: <1> curator holds, <2> curator"},
     {"ReadyThatWasLeftBehindIsADoubleBarrier", "ready!", "double_barrier"},
-    {"ReadyWithAnAddressThatWasLeftBehindIsADoubleBarrier", "ready=10.0.0.1!", "double_barrier"},
+    {"ReadyWithAnAddressThatWasLeftBehindIsADoubleBarrier",
+     "<1>=10.0.0.1~ ready=10.0.0.1!",
+     "double_barrier"},
+    {"DirectoryThatHasBeenALockNamedReadyIsNoDoubleBarrier",
+     "ready! ready/_c_<1>-lock-0000000001~",
+     "unknown; foreign: ready"},
+    {"NorIsOneWithAParticipantThatStays",
+     "ready! ready/_c_<1>-lock-0000000001~ <2>!",
+     "unknown; foreign: <2>, ready"},
     {"ReadyWithAnAddressIsADoubleBarrier",
      "<1>=10.0.0.1 ready=10.0.0.1!",
-     "double_barrier: <1> curator"},
+     "double_barrier: <1> curator holds"},
     {"DirectoryWithALockNamedReadyIsNoDoubleBarrier",
      "ready! ready/_c_<1>-lock-0000000001",
      "unknown; foreign: ready"},
@@ -114,14 +123,22 @@ TEST_P(Inspect, TellsKindAndParticipantsByTheChildren) {
         SCOPED_TRACE(s.name);
         path_ = directory + '-' + s.name;
         make_directory();
+        std::vector<std::string> deleted;
         std::istringstream words(s.children);
         for (std::string child; words >> child;) {
-            const bool stays = child.ends_with('!');
-            child.resize(child.size() - (stays ? 1 : 0));
-            const auto data = std::min(child.find('='), child.size());
-            put(spelled_out(child.substr(0, data)),
-                data < child.size() ? child.substr(data + 1) : "",
-                stays ? create_mode::persistent : create_mode::ephemeral);
+            const char end = child.back();
+            child.resize(child.size() - (end == '!' || end == '~' ? 1 : 0));
+            const auto name_ends = std::min(child.find('='), child.size());
+            const std::string name = spelled_out(child.substr(0, name_ends));
+            put(name,
+                name_ends < child.size() ? child.substr(name_ends + 1) : "",
+                end == '!' ? create_mode::persistent : create_mode::ephemeral);
+            if (end == '~') {
+                deleted.push_back(path_ + '/' + name);
+            }
+        }
+        for (const std::string& path : deleted) {
+            world_->remove(path);
         }
         const queue_view seen = look();
         EXPECT_EQ(to_string(seen.kind) + listed(": ", described(seen)) +
@@ -171,16 +188,6 @@ TEST_P(Inspect, RecordOfAHolderWithADelayIsShownOnceItsHolderIsGone) {
     EXPECT_EQ(seen.kind, lock_kind::mutex) << "a path with nothing else";
     EXPECT_EQ(seen.delays.size(), 1U);
     EXPECT_THAT(seen.foreign, IsEmpty());
-}
-
-TEST_P(Inspect, DirectoryThatHasBeenALockNamedReadyIsNoDoubleBarrier) {
-    make_directory();
-    put("ready", {}, create_mode::persistent);
-    put("ready/" + curators_lock);
-    world_->remove(path_ + "/ready/" + curators_lock);
-    EXPECT_EQ(look().kind, lock_kind::unknown);
-    put(other_uuid, {}, create_mode::persistent);
-    EXPECT_EQ(look().kind, lock_kind::unknown);
 }
 
 TEST_P(Inspect, MissingPathIsNoneAndForeignDataUnknown) {

@@ -1,14 +1,15 @@
 #include <latchkey/leader_observer.hpp>
 #include <latchkey/leader_selector.hpp>
 
+#include "notebook.hpp"
 #include "recipe_test.hpp"
 #include "selector_stage.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -43,35 +44,22 @@ protected:
     }
 
     /// Notes what failed, as words.
-    class reports {
-    public:
-        [[nodiscard]] selector_options noted(bool requeue = true) {
-            return {.requeue = requeue, .failed = [this](const std::exception_ptr& what) {
-                        const std::lock_guard lock(mutex_);
-                        try {
-                            std::rethrow_exception(what);
-                        } catch (const error& e) {
-                            words_.push_back(e.code().message());
-                        } catch (const std::exception& e) {
-                            words_.emplace_back(e.what());
-                        } catch (...) {
-                            words_.emplace_back("?");
-                        }
-                    }};
-        }
-
-        [[nodiscard]] std::vector<std::string> words() {
-            const std::lock_guard lock(mutex_);
-            return words_;
-        }
-
-    private:
-        std::mutex mutex_;
-        std::vector<std::string> words_;
-    };
+    [[nodiscard]] static selector_options noted(notebook<std::string>& told, bool requeue = true) {
+        return {.requeue = requeue, .failed = [&told](const std::exception_ptr& what) {
+                    try {
+                        std::rethrow_exception(what);
+                    } catch (const error& e) {
+                        told.note(e.code().message());
+                    } catch (const std::exception& e) {
+                        told.note(e.what());
+                    } catch (...) {
+                        told.note("?");
+                    }
+                }};
+    }
 
     selector_stage played_;
-    reports told_;
+    notebook<std::string> told_;
     std::atomic<int> thrown_ = 0;
 };
 
@@ -168,7 +156,7 @@ TEST_P(LeaderSelector, SurvivesWhatItsFunctionThrows) {
                 static_cast<void>(mutex(a_, "relative"));
             }
         },
-        told_.noted(false));
+        noted(told_, false));
     leader_selector other(b_, path_, {.id = "other"}, played_.until_stopped());
     s.start();
     ASSERT_TRUE(played_.eventually_terms(1));
@@ -178,7 +166,7 @@ TEST_P(LeaderSelector, SurvivesWhatItsFunctionThrows) {
     EXPECT_TRUE(eventually([&] { return calls == 4; }));
     EXPECT_TRUE(eventually_is(s, state::idle));
     EXPECT_THAT(
-        told_.words(),
+        told_.all(),
         ::testing::ElementsAre("first", "?", make_error_code(errc::invalid_argument).message()));
     EXPECT_EQ(played_.most_at_once(), 1);
 }
@@ -230,10 +218,10 @@ TEST_P(LeaderSelector, PublishesItsDataAndWhatItProclaims) {
 
 TEST_P(LeaderSelector, IsNotStoppedByWhatKeepsItFromLeading) {
     const auto wrong = world_->create(path_ + "/_c_x-lock-123", "");
-    leader_selector s(a_, path_, {.id = "s"}, played_.until_stopped(), told_.noted());
+    leader_selector s(a_, path_, {.id = "s"}, played_.until_stopped(), noted(told_));
     s.start();
-    ASSERT_TRUE(eventually([&] { return !told_.words().empty(); }));
-    EXPECT_EQ(told_.words()[0], make_error_code(errc::malformed_participant).message());
+    ASSERT_TRUE(eventually([&] { return !told_.all().empty(); }));
+    EXPECT_EQ(told_.all()[0], make_error_code(errc::malformed_participant).message());
     EXPECT_TRUE(eventually_is(s, state::pausing));
     world_->remove(wrong);
     EXPECT_TRUE(played_.eventually_terms(1));
@@ -257,13 +245,13 @@ TEST_P(LeaderSelector, ClosesInEveryState) {
         EXPECT_TRUE(has_children(1));
     }
     {
-        leader_selector pausing(a_, path_, {}, throws("always"), told_.noted());
+        leader_selector pausing(a_, path_, {}, throws("always"), noted(told_));
         pausing.start();
-        ASSERT_TRUE(eventually([&] { return told_.words().size() >= 3; }));
+        ASSERT_TRUE(eventually([&] { return told_.all().size() >= 3; }));
         pausing.close();
-        const auto words = told_.words().size();
+        const auto words = told_.all().size();
         EXPECT_EQ(pausing.status(), state::closed);
-        EXPECT_EQ(told_.words().size(), words);
+        EXPECT_EQ(told_.all().size(), words);
     }
     EXPECT_TRUE(played_.terms().empty());
     leader_selector leading(a_, path_, {}, played_.until_stopped());
@@ -321,8 +309,8 @@ TEST_P(LeaderSelector, TellsThatItsClientWasClosed) {
     for (client* const c : {&a_, &b_}) {
         const bool leading = c == &a_;
         selector_stage played;
-        reports told;
-        leader_selector s(*c, path_, {}, played.until_stopped(), told.noted(leading));
+        notebook<std::string> told;
+        leader_selector s(*c, path_, {}, played.until_stopped(), noted(told, leading));
         s.start();
         ASSERT_TRUE(played.eventually_terms(1));
         if (!leading) {
@@ -331,7 +319,7 @@ TEST_P(LeaderSelector, TellsThatItsClientWasClosed) {
         }
         c->close();
         EXPECT_TRUE(eventually_is(s, state::closed));
-        EXPECT_THAT(told.words(), ::testing::ElementsAre(make_error_code(errc::closed).message()));
+        EXPECT_THAT(told.all(), ::testing::ElementsAre(make_error_code(errc::closed).message()));
         EXPECT_THROW(s.start(), error);
     }
 }

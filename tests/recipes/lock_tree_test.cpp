@@ -214,6 +214,9 @@ TEST_P(LockTree, LimitsEndItHonestly) {
     std::stop_source stop;
     stop.request_stop();
     EXPECT_EQ(walk({.stop = stop.get_token()}).end, ending::stopped);
+    end = walk_locks(zk_, path_ + "/nothing", [](const auto&) { FAIL(); });
+    EXPECT_EQ(end.znodes, 0U) << "a path that does not exist";
+    EXPECT_EQ(end.end, ending::complete);
 }
 
 TEST_P(LockTree, EndsAtADepthThatNoTreeHas) {
@@ -227,12 +230,6 @@ TEST_P(LockTree, EndsAtADepthThatNoTreeHas) {
         EXPECT_EQ(walk({.max_depth = depth}).end, ending::too_deep) << depth;
         EXPECT_THAT(found(), ElementsAre("mutex z")) << depth << ": it is read ahead";
     }
-}
-
-TEST_P(LockTree, PathThatDoesNotExistHasNoEntry) {
-    const auto end = walk_locks(zk_, path_ + "/nothing", [](const auto&) { FAIL(); });
-    EXPECT_EQ(end.znodes, 0U);
-    EXPECT_EQ(end.end, ending::complete);
 }
 
 TEST_P(LockTree, DeadlockOfTwoClientsIsSeen) {

@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
-#include <stdexcept>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -246,16 +245,6 @@ TYPED_TEST(EveryLockable, WaitsWithConditionVariablesOfBothLibraries) {
     meet<std::condition_variable_any, std_guard>(this->mine_, this->other_);
     meet<boost::condition_variable_any, boost_guard>(this->mine_, this->other_);
     EXPECT_TRUE(this->leaves_nothing());
-}
-
-TYPED_TEST(EveryLockable, ExceptionUnlocks) {
-    try {
-        const std::scoped_lock inside(this->mine_);
-        throw std::runtime_error("the work has failed");
-    } catch (const std::runtime_error&) {
-        EXPECT_TRUE(this->other_.try_lock_for(30s));
-    }
-    this->other_.unlock();
 }
 
 }  // namespace

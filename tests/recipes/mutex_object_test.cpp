@@ -107,30 +107,20 @@ long sum(const std::vector<long>& numbers) {
     return std::accumulate(numbers.begin(), numbers.end(), 0L);
 }
 
-TEST_P(MutexObject, ThreadsOfOneObjectAreOneParticipant) {
-    hold h = m_.acquire();
-    crowd waiting(8, [&] { return m_.acquire(); });
-    ASSERT_TRUE(waiting.all_block());
-    EXPECT_EQ(world_->children(path_).size(), 1U);
-    EXPECT_EQ(waiting.granted(), 0U);
-    h.release();
-    for (std::size_t turn = 1; turn <= 8; ++turn) {
-        hold next = waiting.next();
-        EXPECT_TRUE(next.valid());
-        EXPECT_EQ(world_->children(path_).size(), 1U);
-        EXPECT_EQ(waiting.granted(), turn);
-    }
-}
-
 // A thread that is woken in vain goes to sleep once more.
-TEST_P(MutexObject, WakesOneOfItsThreadsForEachTurn) {
+TEST_P(MutexObject, ThreadsOfOneObjectAreOneParticipantAndEachTurnWakesOneOfThem) {
     hold h = m_.acquire();
     crowd waiting(8, [&] { return m_.acquire(); });
     ASSERT_TRUE(waiting.all_block());
     const long before = sum(waiting.sleeps());
+    EXPECT_EQ(world_->children(path_).size(), 1U);
+    EXPECT_EQ(waiting.granted(), 0U);
     h.release();
-    for (int turn = 0; turn < 8; ++turn) {
-        static_cast<void>(waiting.next());
+    for (std::size_t turn = 1; turn <= 8; ++turn) {
+        const hold next = waiting.next();
+        EXPECT_TRUE(next.valid());
+        EXPECT_EQ(world_->children(path_).size(), 1U);
+        EXPECT_EQ(waiting.granted(), turn);
     }
     EXPECT_LT(sum(waiting.sleeps_when_granted()) - before, 8 * 7 / 2)
         << "as often as if each turn woke all that wait";

@@ -120,16 +120,6 @@ TYPED_TEST(EverySemaphore, DeletedPermitIsALossOfAll) {
     EXPECT_TRUE(this->empties(this->permits_));
 }
 
-TYPED_TEST(EverySemaphore, LossOfTheSessionGivesThePermitsBack) {
-    auto mine = this->of(this->a_, 2);
-    auto other = this->of(this->b_, 2);
-    const hold both = mine.acquire(2);
-    auto next = queued(other, 2U);
-    this->world_->expire(this->a_.session_id());
-    EXPECT_TRUE(next.get().valid());
-    EXPECT_TRUE(this->is_lost(both));
-}
-
 TYPED_TEST(EverySemaphore, TellsWhoHasPermitsAndWhoWaits) {
     auto s = this->of(this->a_, 4);
     hold three = s.acquire(3);
