@@ -2,10 +2,10 @@
 
 #include "eventually.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <openssl/evp.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,24 +60,13 @@ namespace {
     ::_exit(127);
 }
 
-std::string decoded_base64(std::string_view text) {
-    constexpr std::string_view digits =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string bytes;
-    std::uint32_t bits = 0;
-    int count = 0;
-    for (const char c : text) {
-        const auto digit = digits.find(c);
-        if (digit == std::string_view::npos) {
-            break;
-        }
-        bits = bits << 6U | static_cast<std::uint32_t>(digit);
-        count += 6;
-        if (count >= 8) {
-            count -= 8;
-            bytes += static_cast<char>(bits >> static_cast<unsigned>(count) & 0xffU);
-        }
-    }
+/// With up to two zeros at its end, which a picture may have.
+std::string decoded_base64(const std::string& text) {
+    const auto* const in = reinterpret_cast<const unsigned char*>(text.data());
+    std::string bytes(text.size(), '\0');
+    auto* const out = reinterpret_cast<unsigned char*>(bytes.data());
+    const int size = ::EVP_DecodeBlock(out, in, static_cast<int>(text.size()));
+    bytes.resize(static_cast<std::size_t>(std::max(size, 0)));
     return bytes;
 }
 
@@ -96,18 +86,15 @@ std::string browser::installed() {
 }
 
 browser::browser() {
-    auto name = (std::filesystem::temp_directory_path() / "browserXXXXXX").string();
     std::array<int, 2> down{};
     std::array<int, 2> up{};
-    if (::mkdtemp(name.data()) == nullptr || ::pipe2(down.data(), O_CLOEXEC) != 0 ||
-        ::pipe2(up.data(), O_CLOEXEC) != 0) {
+    if (::pipe2(down.data(), O_CLOEXEC) != 0 || ::pipe2(up.data(), O_CLOEXEC) != 0) {
         throw std::system_error(errno, std::generic_category(), "browser");
     }
-    folder_ = name;
     const std::string program = installed();
     pid_ = ::fork();
     if (pid_ == 0) {
-        become_browser(program, folder_, down[0], up[1]);
+        become_browser(program, folder_.path(), down[0], up[1]);
     }
     ::close(down[0]);
     ::close(up[1]);
@@ -137,8 +124,6 @@ void browser::end() noexcept {
     ::waitpid(pid_, nullptr, 0);
     ::close(to_);
     ::close(from_);
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
 }
 
 nlohmann::json browser::next_message() {

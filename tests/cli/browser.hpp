@@ -1,5 +1,7 @@
 #pragma once
 
+#include "cli_folder.hpp"
+
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -53,7 +55,7 @@ private:
     void note(const nlohmann::json& message);
     void end() noexcept;
 
-    std::filesystem::path folder_;
+    const temporary_folder folder_;
     pid_t pid_ = -1;
     int to_ = -1;
     int from_ = -1;

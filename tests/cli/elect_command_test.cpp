@@ -1,8 +1,11 @@
 #include <latchkey/leader_latch.hpp>
+#include <latchkey/leader_observer.hpp>
 
 #include "elect_fixture.hpp"
 
+#include <chrono>
 #include <csignal>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,168 +15,132 @@ namespace latchkey::test {
 
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
-
 class ElectCommand : public elect_fixture {
 protected:
-    ElectCommand() : elect_fixture(real_ensemble::shared().connect_string()) {}
-
-    /// Another client deletes the leader's znode.
-    void break_leadership() {
-        const auto victim = leader_observer::leader(view(), path_).value().path;
-        mutex other(view(), real_ensemble::fresh_path());
-        other.acquire().transact({operation::remove(victim)});
-    }
+    void break_leadership() { remove_znode(leader_observer::leader(view(), path_).value().path); }
 };
 
 TEST_F(ElectCommand, OnceItExitsWithTheCommandsStatus) {
-    const auto p =
-        elect_sh({"--once"}, "echo $LATCHKEY_PATH $LATCHKEY_NODE $LATCHKEY_TOKEN; exit 42");
-    EXPECT_EQ(p->wait(), 42);
-    EXPECT_EQ(p->err(), "");
-    std::istringstream line(p->out());
-    std::string path;
-    std::string node;
-    std::int64_t token = 0;
-    line >> path >> node >> token;
-    EXPECT_EQ(path, path_);
-    EXPECT_THAT(node, StartsWith(path_ + "/_c_"));
-    EXPECT_THAT(node, HasSubstr("-latch-"));
-    EXPECT_GT(token, 0);
-    const auto later = elect_sh({"--once"}, "echo $LATCHKEY_TOKEN");
-    EXPECT_EQ(later->wait(), 0);
-    EXPECT_GT(std::stoll(later->out()), token);
-    EXPECT_THAT(candidates(), ElementsAre());
+    const std::string script = "echo $LATCHKEY_PATH $LATCHKEY_NODE $LATCHKEY_TOKEN; exit 42";
+    std::int64_t last = 0;
+    for (int i = 0; i < 2; ++i) {
+        const auto p = run_sh("elect --once PATH", script);
+        const words described = words_of(out_of(p, 42));
+        EXPECT_EQ(p->err(), "");
+        ASSERT_THAT(described, SizeIs(3));
+        EXPECT_EQ(described[0], path_);
+        EXPECT_THAT(described[1], AllOf(StartsWith(path_ + "/_c_"), HasSubstr("-latch-")));
+        EXPECT_GT(std::stoll(described[2]), last);
+        last = std::stoll(described[2]);
+    }
+    EXPECT_THAT(candidates(), IsEmpty());
 }
 
 TEST_F(ElectCommand, RunsTheCommandInEachTermUntilASignal) {
-    const auto p = elect_sh({"--verbose"}, "echo $LATCHKEY_TOKEN >>$DIR/terms; exit 1");
-    ASSERT_TRUE(eventually([&] { return lines_of(content_of(folder_ / "terms")).size() >= 3; }));
-    p->send(SIGTERM);
-    EXPECT_THAT(p->wait(), testing::AnyOf(143, 1)) << "between two terms, or at the end of one";
-    std::int64_t last = 0;
-    for (const auto& token : lines_of(content_of(folder_ / "terms"))) {
-        EXPECT_GT(std::stoll(token), last);
-        last = std::stoll(token);
-    }
-    EXPECT_THAT(p->err(), HasSubstr("command exited with status 1"));
-    EXPECT_THAT(p->err(), HasSubstr("resigned"));
-    EXPECT_THAT(candidates(), ElementsAre());
+    const auto p = run_sh("elect --verbose PATH", "echo $LATCHKEY_TOKEN >>$DIR/terms; exit 1");
+    ASSERT_TRUE(eventually([&] { return numbers_in("terms").size() >= 3; }));
+    EXPECT_THAT(status_after(SIGTERM, p), AnyOf(143, 1))
+        << "between two terms, or at the end of one";
+    EXPECT_TRUE(are_growing(numbers_in("terms"))) << folder_.content("terms");
+    EXPECT_THAT(p->err(), AllOf(HasSubstr("command exited with status 1"), HasSubstr("resigned")));
+    EXPECT_THAT(candidates(), IsEmpty());
 }
 
 TEST_F(ElectCommand, LeadsOneAfterTheOther) {
-    const auto first = elect_sh({"--id", "first"}, "touch $DIR/first; exec sleep 1000");
-    ASSERT_TRUE(eventually_exists("first"));
-    const auto second = elect_sh({"--id", "second"}, "touch $DIR/second; exec sleep 1000");
-    ASSERT_TRUE(eventually_candidates({"first", "second"}));
-    EXPECT_FALSE(exists("second"));
-    first->send(SIGTERM);
-    EXPECT_EQ(first->wait(), 143);
-    EXPECT_TRUE(eventually_exists("second"));
-    EXPECT_TRUE(eventually_candidates({"second"}));
+    const auto first = run_sh("elect --id first PATH", "touch $DIR/first; exec sleep 1000");
+    ASSERT_TRUE(folder_.eventually_has("first"));
+    const auto second = run_sh("elect --id second PATH", "touch $DIR/second; exec sleep 1000");
+    ASSERT_TRUE(eventually_candidates("first second"));
+    EXPECT_FALSE(folder_.has("second"));
+    EXPECT_EQ(status_after(SIGTERM, first), 143);
+    EXPECT_TRUE(folder_.eventually_has("second"));
+    EXPECT_TRUE(eventually_candidates("second"));
 }
 
 TEST_F(ElectCommand, SignalThatTheCommandSurvivesDoesNotEndIt) {
-    const auto p =
-        elect_sh({}, "trap 'touch $DIR/hup' HUP; touch $DIR/ready; while :; do sleep 0.01; done");
-    ASSERT_TRUE(eventually_exists("ready"));
+    const auto p = run_sh(
+        "elect PATH", "trap 'touch $DIR/hup' HUP; touch $DIR/ready; while :; do sleep 0.01; done");
+    ASSERT_TRUE(folder_.eventually_has("ready"));
     p->send(SIGHUP);
-    ASSERT_TRUE(eventually_exists("hup"));
+    ASSERT_TRUE(folder_.eventually_has("hup"));
     EXPECT_TRUE(p->running());
-    p->send(SIGUSR1);
-    EXPECT_EQ(p->wait(), 128 + SIGUSR1) << "that ended the command, and was meant to";
+    EXPECT_EQ(status_after(SIGUSR1, p), 128 + SIGUSR1)
+        << "that ended the command, and was meant to";
 }
 
 TEST_F(ElectCommand, SignalWhileItFollowsLeavesTheQueue) {
-    const auto leader = elect({"--id", "leader"});
-    ASSERT_TRUE(eventually([&] { return !leader->out().empty(); }));
-    const auto follower = elect({"--id", "follower"}, {"--", "touch", (folder_ / "ran").string()});
-    ASSERT_TRUE(eventually_candidates({"leader", "follower"}));
-    follower->send(SIGTERM);
-    EXPECT_EQ(follower->wait(), 143);
-    EXPECT_TRUE(eventually_candidates({"leader"}));
-    EXPECT_FALSE(exists("ran"));
-    leader->send(SIGINT);
-    EXPECT_EQ(leader->wait(), 0);
+    const auto leader = holding("elect --id leader PATH");
+    const auto follower = run_sh("elect --id follower PATH", "touch $DIR/ran");
+    ASSERT_TRUE(eventually_candidates("leader follower"));
+    EXPECT_EQ(status_after(SIGTERM, follower), 143);
+    EXPECT_TRUE(eventually_candidates("leader"));
+    EXPECT_FALSE(folder_.has("ran"));
+    EXPECT_EQ(status_after(SIGINT, leader), 0);
 }
 
 TEST_F(ElectCommand, LossKillsTheCommandAndMakesItACandidateAgain) {
-    const auto p = elect_sh({}, family);
-    const pid_t main = pid_in("main");
-    const pid_t stray = pid_in("stray");
+    const auto p = run_sh("elect PATH", family);
+    const running_family processes(folder_);
     break_leadership();
-    ASSERT_TRUE(eventually([&] { return dead(main) && dead(stray); }));
-    ASSERT_TRUE(eventually([&] {
-        const auto text = content_of(folder_ / "main");
-        return text.find('\n') != std::string::npos && std::atoi(text.c_str()) != main;
-    })) << "it leads again";
+    ASSERT_TRUE(eventually([&] { return processes.is_dead(); }));
+    ASSERT_TRUE(eventually_another_than(processes.main)) << "it leads again";
     EXPECT_THAT(p->err(), HasSubstr("leadership " + path_ + " lost"));
-    p->send(SIGTERM);
-    EXPECT_EQ(p->wait(), 143);
+    EXPECT_EQ(status_after(SIGTERM, p), 143);
 }
 
 TEST_F(ElectCommand, LossIsItsEndIfItLeadsOnce) {
-    const auto p = elect_sh({"--once"},
-                            "trap 'exit 0' TERM; echo $$ >$DIR/main; while :; do sleep 0.01; done");
-    static_cast<void>(pid_in("main"));
+    const auto p = run_sh("elect --once PATH", at_term("exit 0"));
+    static_cast<void>(folder_.pid_in("main"));
     break_leadership();
     EXPECT_EQ(p->wait(), 76);
 }
 
 TEST_F(ElectCommand, KilledLeavesNoCommandBehindWhenTheNextLeads) {
-    const auto leader = elect_sh({"-t", "4"}, family);
-    const pid_t main = pid_in("main");
-    const pid_t stray = pid_in("stray");
-    const auto next = elect_sh({"-t", "4", "--once"},
-                               "kill -0 $(cat $DIR/main) 2>/dev/null && exit 1; "
-                               "kill -0 $(cat $DIR/stray) 2>/dev/null && exit 2; exit 0");
+    const auto leader = run_sh("elect -t 4 PATH", family);
+    const running_family processes(folder_);
+    const auto next = run_sh("elect -t 4 --once PATH", fails_beside_the_family);
     ASSERT_TRUE(eventually([&] { return candidates().size() == 2; }));
     leader->send(SIGKILL);
-    EXPECT_TRUE(eventually([&] { return dead(main) && dead(stray); }));
+    EXPECT_TRUE(eventually([&] { return processes.is_dead(); }));
     EXPECT_EQ(next->wait(), 0) << next->err();
 }
 
 TEST_F(ElectCommand, WithoutCommandPrintsALineForEachTerm) {
-    const auto p = elect({"--json"});
-    ASSERT_TRUE(eventually([&] { return !p->out().empty(); }));
+    const auto p = holding("elect --json PATH");
     break_leadership();
     ASSERT_TRUE(eventually([&] { return lines_of(p->out()).size() == 2; }));
     p->send(SIGTERM);
-    EXPECT_EQ(p->wait(), 0);
-    const auto lines = lines_of(p->out());
-    const auto first = nlohmann::json::parse(lines[0]);
-    const auto second = nlohmann::json::parse(lines[1]);
-    EXPECT_EQ(first.at("path"), path_);
-    EXPECT_LT(std::stoll(first.at("token").get<std::string>()),
-              std::stoll(second.at("token").get<std::string>()));
+    const auto terms = objects_of(p);
+    EXPECT_EQ(terms[0].at("path"), path_);
+    EXPECT_LT(std::stoll(terms[0].at("token").get<std::string>()),
+              std::stoll(terms[1].at("token").get<std::string>()));
 }
 
 TEST_F(ElectCommand, ListenPrintsTheLeader) {
-    const auto listening = elect({"-l"});
+    const auto listening = run("elect -l PATH");
+    const auto eventually_ends_with = [&](const std::string& text) {
+        return eventually([&] { return listening->out().ends_with(text); });
+    };
     ASSERT_TRUE(eventually([&] { return listening->out() == "no leader\n"; }));
     leader_latch latch(view(), path_, {.id = "node 1\n", .data = "10.0.0.1:80"});
     const auto term = latch.wait();
-    const auto line =
-        "leader node 1\\n " + term.token().to_string() + ' ' + term.path() + " 10.0.0.1:80";
-    ASSERT_TRUE(eventually([&] { return lines_of(listening->out()).back() == line; }))
+    ASSERT_TRUE(eventually_ends_with("\nleader node 1\\n " + term.token().to_string() + ' ' +
+                                     term.path() + " 10.0.0.1:80\n"))
         << listening->out();
     term.proclaim("10.0.0.2:80");
-    ASSERT_TRUE(eventually([&] { return listening->out().ends_with(" 10.0.0.2:80\n"); }));
+    ASSERT_TRUE(eventually_ends_with(" 10.0.0.2:80\n"));
     latch.close();
-    ASSERT_TRUE(eventually([&] { return listening->out().ends_with("\nno leader\n"); }));
-    listening->send(SIGTERM);
-    EXPECT_EQ(listening->wait(), 0);
+    ASSERT_TRUE(eventually_ends_with("\nno leader\n"));
+    EXPECT_EQ(status_after(SIGTERM, listening), 0);
     EXPECT_EQ(listening->err(), "");
 }
 
 TEST_F(ElectCommand, ListenPrintsJsonForPrograms) {
-    const auto listening = elect({"-l", "--json"});
+    const auto listening = run("elect -l --json PATH");
     const auto last = [&] { return nlohmann::json::parse(lines_of(listening->out()).back()); };
     ASSERT_TRUE(eventually([&] { return listening->out().ends_with('\n'); }));
     EXPECT_EQ(last(), nlohmann::json({{"path", path_}, {"leader", nullptr}}));
-    const auto leader = elect({"--id", "node-1", "--data", "up"});
+    const auto leader = run("elect --id node-1 --data up PATH");
     ASSERT_TRUE(eventually([&] {
         return listening->out().ends_with('\n') && last().value("data", "") == "up";
     })) << listening->out();
@@ -181,79 +148,14 @@ TEST_F(ElectCommand, ListenPrintsJsonForPrograms) {
     EXPECT_EQ(last().at("leader"), "node-1");
     EXPECT_GT(std::stoll(last().at("token").get<std::string>()), 0);
     ASSERT_TRUE(eventually([&] { return !leader->out().empty(); })) << "it may learn it last";
-    leader->send(SIGTERM);
+    EXPECT_EQ(status_after(SIGTERM, leader), 0);
     ASSERT_TRUE(eventually([&] { return last().at("leader").is_null(); }));
-    EXPECT_EQ(leader->wait(), 0);
-}
-
-TEST_F(ElectCommand, ListenExitsWhenItCannotPrint) {
-    program_surroundings nobody_reads;
-    nobody_reads.closed_stdout = true;
-    EXPECT_EQ(elect({"-l"}, {}, nobody_reads)->wait(), 74);
 }
 
 TEST_F(ElectCommand, ListenReportsThatItMayNotRead) {
-    program_surroundings jo;
-    jo.environment["LATCHKEY_AUTH"] = "digest jo:secret";
-    const auto leader = elect({}, {}, jo);
-    ASSERT_TRUE(eventually([&] { return !leader->out().empty(); }));
-    const auto anonymous = elect({"-l"});
-    EXPECT_EQ(anonymous->wait(), 77);
-    EXPECT_THAT(anonymous->err(), HasSubstr(path_));
-    EXPECT_EQ(elect({}, {"--", "true"})->wait(), 77);
-}
-
-TEST_F(ElectCommand, KeepsCredentialsFromTheCommandWithoutPassAuth) {
-    program_surroundings jo;
-    jo.environment["LATCHKEY_AUTH"] = "digest jo:secret";
-    const words look{"--", "/bin/sh", "-c", "echo ${LATCHKEY_AUTH-none}"};
-    const auto p = elect({"--once"}, look, jo);
-    EXPECT_EQ(p->wait(), 0) << p->err();
-    EXPECT_EQ(p->out(), "none\n");
-    const auto passing = elect({"--once", "--pass-auth"}, look, jo);
-    EXPECT_EQ(passing->wait(), 0) << passing->err();
-    EXPECT_EQ(passing->out(), "digest jo:secret\n");
-}
-
-TEST_F(ElectCommand, CommandThatCannotRunEndsIt) {
-    EXPECT_EQ(elect({}, {"--", "no-such-command"})->wait(), 127);
-    EXPECT_EQ(elect({}, {"--", folder_.string()})->wait(), 126);
-    EXPECT_THAT(candidates(), ElementsAre());
-}
-
-TEST_F(ElectCommand, WrongUseNamesValueAndRemedy) {
-    const auto refused = [this](const words& arguments, const char* expected) {
-        words all{"elect", "-z", servers_};
-        all.insert(all.end(), arguments.begin(), arguments.end());
-        program p(all);
-        EXPECT_EQ(p.wait(), 64) << testing::PrintToString(arguments);
-        EXPECT_THAT(p.err(), HasSubstr(expected));
-        EXPECT_EQ(p.out(), "");
-    };
-    refused({}, "which election");
-    refused({"-c", "true"}, "which election");
-    refused({"relative", "true"}, "relative");
-    refused({"-l", "--id", "a", "/a"}, "--id");
-    refused({"-l", "--data", "a", "/a"}, "--data");
-    refused({"-l", "--once", "/a"}, "--once");
-    refused({"-l", "--priority", "1", "/a"}, "--priority");
-    refused({"--priority", "high", "/a", "true"}, "'high'");
-    refused({"--priority", "1000001", "/a", "true"}, "1000001");
-    refused({"-l", "/a", "true"}, "'true'");
-    refused({"--id", "", "/a"}, "--id");
-    refused({"--id", std::string(513, 'x'), "/a", "true"}, "512");
-    refused({"--data", "\xff", "/a", "true"}, "UTF-8");
-    refused({"--nonsense", "/a"}, "latchkey elect --help");
-    refused({"-t", "4", "--grace", "1.5", "/a"}, "1.5 s");
-}
-
-TEST_F(ElectCommand, HelpGoesToStdout) {
-    program help({"elect", "--help"});
-    EXPECT_EQ(help.wait(), 0);
-    EXPECT_THAT(help.out(), HasSubstr("--once"));
-    program general({"--help"});
-    EXPECT_EQ(general.wait(), 0);
-    EXPECT_THAT(general.out(), HasSubstr("\n  elect "));
+    const auto leader = holding("elect PATH", {}, jo);
+    EXPECT_THAT(err_of(run("elect -l PATH"), 77), HasSubstr(path_));
+    EXPECT_EQ(run("elect PATH -- true")->wait(), 77);
 }
 
 }  // namespace

@@ -2,37 +2,20 @@
 
 #include <latchkey/leader_observer.hpp>
 
-#include "lock_fixture.hpp"
+#include "command_fixture.hpp"
 
-#include <memory>
-#include <sstream>
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace latchkey::test {
 
 /// What tests of `latchkey elect` share. The path is that of an election.
-class elect_fixture : public lock_fixture {
+class elect_fixture : public command_fixture {
 protected:
-    using lock_fixture::lock_fixture;
-
-    /// "latchkey elect OPTIONS PATH REST".
-    std::unique_ptr<program> elect(const words& options,
-                                   const words& rest = {},
-                                   const program_surroundings& around = {}) const {
-        return start("elect", options, rest, around);
-    }
-
-    std::unique_ptr<program> elect_sh(const words& options, const std::string& script) const {
-        return elect(options, {"--", "/bin/sh", "-c", script});
-    }
-
-    client& view() {
-        if (!view_) {
-            view_ = std::make_unique<client>(client::connect(servers_));
-        }
-        catch_up(*view_);
-        return *view_;
-    }
+    using command_fixture::command_fixture;
 
     /// In queue order, by their ids.
     words candidates() {
@@ -43,21 +26,29 @@ protected:
         return ids;
     }
 
-    [[nodiscard]] bool eventually_candidates(const words& expected) {
-        return eventually([&] { return candidates() == expected; });
+    [[nodiscard]] bool eventually_candidates(const std::string& expected) {
+        return eventually([&] { return candidates() == words_of(expected); });
     }
 
-    static words lines_of(const std::string& text) {
-        words lines;
-        std::istringstream stream(text);
-        for (std::string line; std::getline(stream, line);) {
-            lines.push_back(line);
+    /// Of lines that commands write, a token each.
+    [[nodiscard]] std::vector<long long> numbers_in(const std::string& file) const {
+        std::vector<long long> all;
+        for (const std::string& line : lines_of(folder_.content(file))) {
+            all.push_back(std::atoll(line.c_str()));
         }
-        return lines;
+        return all;
     }
 
-private:
-    std::unique_ptr<client> view_;
+    [[nodiscard]] static bool are_growing(const std::vector<long long>& numbers) {
+        return std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) ==
+               numbers.end();
+    }
+
+    /// Waits until `family` runs anew.
+    [[nodiscard]] bool eventually_another_than(pid_t main) const {
+        return eventually(
+            [&] { return folder_.has_line("main") && folder_.pid_in("main") != main; });
+    }
 };
 
 }  // namespace latchkey::test

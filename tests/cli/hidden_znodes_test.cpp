@@ -3,22 +3,16 @@
 
 #include "client/blocking_read.hpp"
 #include "client/client_core.hpp"
-#include "eventually.hpp"
-#include "program.hpp"
+#include "program_output.hpp"
 
+#include <memory>
 #include <string>
-#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 namespace latchkey::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr const char* hidden_name = "_c_01234567-89ab-4cde-8f01-23456789abcd-lock-0000000000";
 
@@ -37,22 +31,12 @@ protected:
         EXPECT_TRUE(r.ok());
     }
 
-    [[nodiscard]] static testing::ensemble::options options() {
-        testing::ensemble::options how;
-        how.servers = 1;
-        how.exists_needs_read = GetParam();
-        return how;
+    [[nodiscard]] running_program run(const words& all) const {
+        return std::make_unique<program>(
+            all, program_surroundings{.environment = {{"LATCHKEY_SERVERS", address_}}});
     }
 
-    /// What the command prints on stdout.
-    [[nodiscard]] std::string out_of(std::vector<std::string> words, int status = 0) const {
-        words.insert(words.begin() + 1, {"-z", address_});
-        program command(words);
-        EXPECT_EQ(command.wait(), status) << command.err();
-        return command.out();
-    }
-
-    testing::ensemble servers_{options()};
+    ::latchkey::testing::ensemble servers_{{.servers = 1, .exists_needs_read = GetParam()}};
     const std::string address_ = servers_.serve();
     client owner_ = servers_.connect({.auth = {{"digest", "owner:password"}}});
 };
@@ -60,39 +44,39 @@ protected:
 TEST_P(HiddenZnodes, AreNoObstacleForPing) {
     servers_.set_acl("/", {{"digest", "root:nobody knows", permission::all}});
     EXPECT_THAT(
-        out_of({"ping", "-n", "2"}),
+        out_of(run({"ping", "-n", "2"})),
         AllOf(HasSubstr("  read                2 "), HasSubstr("  quorum write        2 ")));
 }
 
 TEST_P(HiddenZnodes, AreShownByNameToWho) {
-    EXPECT_THAT(out_of({"who", "/jobs/nightly"}),
+    EXPECT_THAT(out_of(run({"who", "/jobs/nightly"})),
                 AllOf(HasSubstr("mutex, 1 holding, 0 waiting"),
                       HasSubstr("hidden by its access control list"),
                       HasSubstr(hidden_name),
                       Not(HasSubstr("no session")),
                       Not(HasSubstr("secret"))));
-    const auto seen = nlohmann::json::parse(out_of({"who", "--json", "/jobs/nightly"}));
+    const auto seen = object_of(run({"who", "--json", "/jobs/nightly"}));
     const auto& holder = seen["participants"][0];
     EXPECT_EQ(holder["state"], "holds");
     EXPECT_EQ(holder["readable"], false);
-    for (const char* const field : {"session", "ephemeral", "session_alive", "created", "token"}) {
+    for (const auto& field : words_of("session ephemeral session_alive created token")) {
         EXPECT_EQ(holder[field].is_null(), GetParam()) << field << holder[field];
     }
 }
 
 TEST_P(HiddenZnodes, AreCountedByTree) {
-    EXPECT_THAT(out_of({"tree", "/jobs"}),
+    EXPECT_THAT(out_of(run({"tree", "/jobs"})),
                 AllOf(HasSubstr("mutex"), HasSubstr("hidden by its access control list")));
 }
 
 TEST_P(HiddenZnodes, HaveNoFaultThatDoctorFinds) {
-    EXPECT_THAT(out_of({"doctor", "/jobs"}), Not(HasSubstr("holder_without_session")));
+    EXPECT_THAT(out_of(run({"doctor", "/jobs"})), Not(HasSubstr("holder_without_session")));
 }
 
 TEST_P(HiddenZnodes, CanBeBrokenByWhoeverMayDeleteThem) {
-    EXPECT_THAT(
-        out_of({"break", "--yes", "--reason", "its host is gone", "/jobs/nightly", hidden_name}),
-        HasSubstr("deleted /jobs/nightly/"));
+    const words deletes{"break", "--yes", "--reason", "its host is gone"};
+    EXPECT_THAT(out_of(run(joined(deletes, {"/jobs/nightly", hidden_name}))),
+                HasSubstr("deleted /jobs/nightly/"));
     EXPECT_TRUE(servers_.children("/jobs/nightly").empty());
 }
 

@@ -4,11 +4,12 @@
 #include <latchkey/semaphore.hpp>
 
 #include "acting_fixture.hpp"
-#include "terminal_program.hpp"
 
 #include <csignal>
-#include <fstream>
-#include <sstream>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,33 +21,25 @@ namespace latchkey::test {
 
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::StartsWith;
-
 class BreakCommand : public acting_fixture {};
 
 TEST_F(BreakCommand, DeletesTheZnodeAndSaysWhoseItWasAndWhy) {
-    const auto victim = holding();
-    const auto next = lock({}, {"--", "true"});
+    const auto victim = holding("lock PATH");
+    const auto next = run("lock PATH -- true");
     ASSERT_TRUE(eventually_participants(2));
-    const std::string node = holder();
-    const auto p = run({"break", "--yes", path_, node, "--reason", "INC-4711\x1b[2J"});
-    EXPECT_EQ(p->wait(), 0) << p->err();
-    EXPECT_THAT(p->out(), StartsWith("deleted " + path_ + '/' + node + " of "));
-    EXPECT_THAT(p->out(),
-                AllOf(HasSubstr("(pid " + std::to_string(victim->pid()) + ", "),
+    const std::string node = holder().name;
+    EXPECT_THAT(out_of(run("break --yes PATH " + node + " --reason INC-4711\x1b[2J")),
+                AllOf(StartsWith("deleted " + path_ + '/' + node + " of "),
+                      HasSubstr("(pid " + std::to_string(victim->pid()) + ", "),
                       HasSubstr(": INC-4711\\x1b[2J\n")));
     EXPECT_EQ(next->wait(), 0) << next->err();
     EXPECT_EQ(victim->wait(), 76);
 }
 
 TEST_F(BreakCommand, TakesThePathOfTheZnodeAndPrintsJson) {
-    const auto victim = holding();
-    const std::string node = path_ + '/' + holder();
-    const auto p = run({"break", "--json", "--yes", "--reason", "old", "--", path_, node});
-    EXPECT_EQ(p->wait(), 0) << p->err();
-    const auto object = nlohmann::json::parse(p->out());
+    const auto victim = holding("lock PATH");
+    const std::string node = path_ + '/' + holder().name;
+    const auto object = object_of(run("break --json --yes --reason old -- PATH " + node));
     EXPECT_EQ(object.at("deleted"), node);
     EXPECT_EQ(object.at("reason"), "old");
     EXPECT_THAT(object.at("session").get<std::string>(), StartsWith("0x"));
@@ -54,23 +47,21 @@ TEST_F(BreakCommand, TakesThePathOfTheZnodeAndPrintsJson) {
 }
 
 TEST_F(BreakCommand, LeavesEverythingElseAlone) {
-    const auto victim = holding();
+    const auto victim = holding("lock PATH");
     view().transact({operation::create(path_ + "/notes")});
-    const std::vector<std::pair<words, int>> refused{
-        {{"--yes", "--reason", "x", path_, "no-such-node"}, 1},
-        {{"--yes", "--reason", "x", path_, "notes"}, 65},
-        {{"--yes", "--reason", "x", "/not/there", "node"}, 1},
-        {{"--yes", path_, holder()}, 64},
-        {{"--reason", "x", path_, holder()}, 64},
-        {{"--yes", "--reason", std::string(513, 'x'), path_, holder()}, 64},
-        {{"--yes", "--reason", "x", path_}, 64}};
+    const std::string node = holder().name;
+    const std::map<std::string, int> refused{
+        {"--yes --reason x PATH no-such-node", 1},
+        {"--yes --reason x PATH notes", 65},
+        {"--yes --reason x /not/there node", 1},
+        {"--yes PATH " + node, 64},
+        {"--reason x PATH " + node, 64},
+        {"--yes --reason " + std::string(513, 'x') + " PATH " + node, 64}};
     for (const auto& [arguments, status] : refused) {
-        words all = arguments;
-        all.insert(all.begin(), "break");
-        const auto p = run(all);
-        EXPECT_EQ(p->wait(), status) << testing::PrintToString(arguments) << p->err();
+        SCOPED_TRACE(arguments);
+        const auto p = run("break " + arguments);
+        EXPECT_NE(err_of(p, status), "");
         EXPECT_EQ(p->out(), "");
-        EXPECT_NE(p->err(), "");
     }
     EXPECT_TRUE(view().exists(path_ + "/notes"));
     EXPECT_EQ(participants(), 1U);
@@ -78,18 +69,17 @@ TEST_F(BreakCommand, LeavesEverythingElseAlone) {
 }
 
 TEST_F(BreakCommand, AsksOnATerminal) {
-    const auto victim = holding({"--id", "old host"});
-    const words arguments{"break", "--reason", "x", path_, holder()};
-    for (const auto& [answer, status] :
-         std::vector<std::pair<std::string, int>>{{"n\n", 1}, {"\n", 1}, {"\x04", 1}, {"y\n", 0}}) {
+    const auto victim = holding("lock --id old-host PATH");
+    const std::string line = "break --reason x PATH " + holder().name;
+    const std::vector<std::pair<std::string, int>> answers{
+        {"n\n", 1}, {"\n", 1}, {"\x04", 1}, {"y\n", 0}};
+    for (const auto& [answer, status] : answers) {
         ASSERT_EQ(participants(), 1U) << "before the answer " << answer;
-        terminal_program p(arguments, {{"LATCHKEY_SERVERS", servers_}});
-        ASSERT_TRUE(eventually([&] {
-            return p.screen().find("Break it? [y/N]") != std::string::npos;
-        })) << p.screen();
-        EXPECT_THAT(p.screen(), AllOf(HasSubstr(path_ + " is a mutex"), HasSubstr("old host, ")));
-        p.type(answer);
-        EXPECT_EQ(p.wait(), status) << answer << p.screen();
+        const auto p = run(line, {}, {.terminal = true});
+        ASSERT_TRUE(eventually_prints(p, "Break it? [y/N]")) << p->out();
+        EXPECT_THAT(p->out(), AllOf(HasSubstr(path_ + " is a mutex"), HasSubstr("old-host, ")));
+        p->type(answer);
+        EXPECT_EQ(p->wait(), status) << answer << p->out();
     }
     EXPECT_EQ(victim->wait(), 76);
 }
@@ -97,43 +87,34 @@ TEST_F(BreakCommand, AsksOnATerminal) {
 class RevokeCommand : public acting_fixture {};
 
 TEST_F(RevokeCommand, MakesLatchkeyEndItsCommand) {
-    const auto p =
-        lock_sh({}, "trap 'exit 9' TERM; echo $$ >$DIR/main; while :; do sleep 0.01; done");
-    static_cast<void>(pid_in("main"));
-    const auto asking = run({"revoke", path_});
-    EXPECT_EQ(asking->wait(), 0) << asking->err();
-    EXPECT_THAT(asking->out(), StartsWith("asked " + path_ + '/'));
+    const auto p = run_sh("lock PATH", at_term("exit 9"));
+    static_cast<void>(folder_.pid_in("main"));
+    EXPECT_THAT(out_of(run("revoke PATH")), StartsWith("asked " + path_ + '/'));
     EXPECT_EQ(p->wait(), 9) << p->err();
     EXPECT_EQ(participants(), 0U);
-    const auto nobody = run({"revoke", path_});
-    EXPECT_EQ(nobody->wait(), 1);
-    EXPECT_THAT(nobody->err(), HasSubstr("nothing holds " + path_));
+    EXPECT_THAT(err_of(run("revoke PATH"), 1), HasSubstr("nothing holds " + path_));
 }
 
 TEST_F(RevokeCommand, MakesLatchkeyWithoutACommandReleaseTheLock) {
-    const auto p = holding();
-    EXPECT_EQ(run({"revoke", path_, "no-such-node"})->wait(), 1);
+    const auto p = holding("lock PATH");
+    EXPECT_EQ(run("revoke PATH no-such-node")->wait(), 1);
     EXPECT_TRUE(p->running());
-    EXPECT_EQ(run({"revoke", path_, holder()})->wait(), 0);
+    EXPECT_EQ(run("revoke PATH " + holder().name)->wait(), 0);
     EXPECT_EQ(p->wait(), 0);
 }
 
 TEST_F(RevokeCommand, AsksEachReader) {
-    const auto one = holding({"-s"});
-    const auto two = holding({"-s"});
-    const auto asking = run({"revoke", path_});
-    EXPECT_EQ(asking->wait(), 0) << asking->err();
+    const auto one = holding("lock -s PATH");
+    const auto two = holding("lock -s PATH");
+    EXPECT_EQ(run("revoke PATH")->wait(), 0);
     EXPECT_EQ(one->wait(), 0);
     EXPECT_EQ(two->wait(), 0);
 }
 
 TEST_F(RevokeCommand, LeavesElectionsToResign) {
     leader_latch latch(view(), path_, {.id = "a"});
-    latch.start();
-    ASSERT_TRUE(eventually([&] { return latch.is_leader(); }));
-    const auto p = run({"revoke", path_});
-    EXPECT_EQ(p->wait(), 65);
-    EXPECT_THAT(p->err(), HasSubstr("latchkey resign"));
+    static_cast<void>(latch.wait());
+    EXPECT_THAT(err_of(run("revoke PATH"), 65), HasSubstr("latchkey resign"));
 }
 
 class ResizeCommand : public acting_fixture {};
@@ -141,115 +122,68 @@ class ResizeCommand : public acting_fixture {};
 TEST_F(ResizeCommand, ChangesTheNumberOfPermits) {
     semaphore licenses(view(), path_, 2);
     const hold both = licenses.acquire(2);
-    EXPECT_EQ(run({"resize", path_, "5"})->wait(), 0);
+    EXPECT_EQ(run("resize PATH 5")->wait(), 0);
     EXPECT_EQ(semaphore(view(), path_).capacity(), 5U);
-    EXPECT_EQ(lock({"-N", "3"}, {"--", "true"})->wait(), 0);
-    EXPECT_EQ(run({"resize", path_, "1"})->wait(), 0);
+    EXPECT_EQ(run("lock -N 3 PATH -- true")->wait(), 0);
+    EXPECT_EQ(run("resize PATH 1")->wait(), 0);
     EXPECT_TRUE(both.valid());
-    for (const char* const wrong : {"0", "-1", "many", "1000000001", ""}) {
-        EXPECT_EQ(run({"resize", "--", path_, wrong})->wait(), 64) << wrong;
-    }
-    EXPECT_EQ(run({"resize", path_ + "-other", "5"})->wait(), 65);
+    EXPECT_EQ(run("resize PATH-other 5")->wait(), 65);
     EXPECT_EQ(semaphore(view(), path_).capacity(), 1U);
 }
 
 class BarrierCommand : public acting_fixture {};
 
 TEST_F(BarrierCommand, StopsThoseWhoWaitUntilItIsRemoved) {
-    EXPECT_EQ(run({"barrier", "wait", path_})->wait(), 0) << "there is none";
-    EXPECT_EQ(run({"barrier", "set", path_})->wait(), 0);
-    EXPECT_EQ(run({"barrier", "set", path_})->wait(), 0) << "again";
-    EXPECT_EQ(run({"barrier", "wait", path_, "--timeout", "0"})->wait(), 1);
-    const auto waiting = run({"barrier", "wait", path_});
-    const auto given_up = run({"barrier", "wait", "--verbose", path_});
-    ASSERT_TRUE(eventually([&] { return given_up->err().find("connected") != std::string::npos; }));
-    given_up->send(SIGTERM);
-    EXPECT_EQ(given_up->wait(), 128 + SIGTERM);
+    EXPECT_EQ(run("barrier wait PATH")->wait(), 0) << "there is none";
+    EXPECT_EQ(run("barrier set PATH")->wait(), 0);
+    EXPECT_EQ(run("barrier set PATH")->wait(), 0) << "again";
+    EXPECT_EQ(run("barrier wait PATH --timeout 0")->wait(), 1);
+    const auto waiting = run("barrier wait PATH");
+    const auto given_up = run("barrier wait --verbose PATH");
+    ASSERT_TRUE(eventually_says(given_up, "connected"));
+    EXPECT_EQ(status_after(SIGTERM, given_up), 128 + SIGTERM);
     EXPECT_TRUE(waiting->running());
-    EXPECT_EQ(run({"barrier", "remove", path_})->wait(), 0);
+    EXPECT_EQ(run("barrier remove PATH")->wait(), 0);
     EXPECT_EQ(waiting->wait(), 0);
-    EXPECT_EQ(run({"barrier", "remove", path_})->wait(), 0) << "again";
+    EXPECT_EQ(run("barrier remove PATH")->wait(), 0) << "again";
 }
 
-TEST_F(BarrierCommand, RefusesWhatItCannotDo) {
-    for (const words& wrong : {words{"open", path_},
-                               words{path_},
-                               words{"set"},
-                               words{"set", path_, "x"},
-                               words{"set", "--timeout", "1", path_},
-                               words{"wait", "--timeout", "soon", path_}}) {
-        words all = wrong;
-        all.insert(all.begin(), "barrier");
-        EXPECT_EQ(run(all)->wait(), 64) << testing::PrintToString(wrong);
-    }
-    EXPECT_FALSE(view().exists(path_));
-}
-
-class GroupCommands : public acting_fixture {
-protected:
-    std::vector<group_member> members() { return group(view(), path_).members(); }
-};
+class GroupCommands : public acting_fixture {};
 
 TEST_F(GroupCommands, MemberIsThereWhileTheCommandRuns) {
-    const auto p = run({"join",
-                        "--data",
-                        "host:8080",
-                        path_,
-                        "worker-1",
-                        "--",
-                        "/bin/sh",
-                        "-c",
-                        "echo $LATCHKEY_PATH $LATCHKEY_NODE ${LATCHKEY_TOKEN-none} >$DIR/env; "
-                        "while ! [ -e $DIR/go ]; do sleep 0.01; done; exit 5"});
-    ASSERT_TRUE(eventually([&] { return content_of(folder_ / "env").ends_with('\n'); }));
-    EXPECT_EQ(content_of(folder_ / "env"), path_ + ' ' + path_ + "/worker-1 none\n");
-    const auto second = run({"join", path_, "worker-2"});
-    ASSERT_TRUE(eventually([&] { return !second->out().empty(); }));
+    const auto p = run_sh("join --data host:8080 PATH worker-1",
+                          "echo $LATCHKEY_PATH $LATCHKEY_NODE ${LATCHKEY_TOKEN-none} >$DIR/env; "
+                          "while ! [ -e $DIR/go ]; do sleep 0.01; done; exit 5");
+    ASSERT_TRUE(eventually([&] { return folder_.has_line("env"); }));
+    EXPECT_EQ(folder_.content("env"), path_ + ' ' + path_ + "/worker-1 none\n");
+    const auto second = holding("join PATH worker-2");
     EXPECT_EQ(second->out(), path_ + ' ' + path_ + "/worker-2\n");
-    const auto list = run({"members", path_});
-    EXPECT_EQ(list->wait(), 0);
-    EXPECT_EQ(list->out(), "worker-1\nworker-2\n");
-    const auto json = run({"members", "--json", path_});
-    EXPECT_EQ(json->wait(), 0);
-    EXPECT_EQ(nlohmann::json::parse(json->out().substr(0, json->out().find('\n'))).at("data"),
-              "host:8080");
-    EXPECT_EQ(run({"join", "-w", "0", path_, "worker-2", "--", "true"})->wait(), 1) << "taken";
-    std::ofstream(folder_ / "go").close();
+    EXPECT_EQ(out_of(run("members PATH")), "worker-1\nworker-2\n");
+    EXPECT_EQ(objects_of(run("members --json PATH"))[0].at("data"), "host:8080");
+    EXPECT_EQ(run("join -w 0 PATH worker-2 -- true")->wait(), 1) << "taken";
+    folder_.write("go");
     EXPECT_EQ(p->wait(), 5) << p->err();
-    second->send(SIGTERM);
-    EXPECT_EQ(second->wait(), 0);
-    const auto none = run({"members", path_});
-    EXPECT_EQ(none->wait(), 1);
-    EXPECT_EQ(none->out(), "");
+    EXPECT_EQ(status_after(SIGTERM, second), 0);
+    EXPECT_EQ(out_of(run("members PATH"), 1), "");
 }
 
 TEST_F(GroupCommands, FollowReportsEachChange) {
     group workers(view(), path_);
     const membership first = workers.join("first");
-    const auto p = run({"members", "--follow", path_});
-    const auto eventually_prints = [&](const std::string& text) {
-        return eventually([&] { return p->out() == text; });
+    const auto p = run("members --follow PATH");
+    std::string printed;
+    const auto eventually_adds = [&](const std::string& line) {
+        printed += line;
+        return eventually([&] { return p->out() == printed; });
     };
-    EXPECT_TRUE(eventually_prints("joined first\n")) << p->out();
+    EXPECT_TRUE(eventually_adds("joined first\n")) << p->out();
     membership second = workers.join("second");
-    EXPECT_TRUE(eventually_prints("joined first\njoined second\n")) << p->out();
+    EXPECT_TRUE(eventually_adds("joined second\n")) << p->out();
     second.set_data("new");
-    EXPECT_TRUE(eventually_prints("joined first\njoined second\nchanged second\n")) << p->out();
+    EXPECT_TRUE(eventually_adds("changed second\n")) << p->out();
     second.leave();
-    EXPECT_TRUE(eventually_prints("joined first\njoined second\nchanged second\nleft second\n"))
-        << p->out();
-    p->send(SIGINT);
-    EXPECT_EQ(p->wait(), 0);
-}
-
-TEST_F(GroupCommands, RefuseWhatTheyCannotUse) {
-    for (const words& wrong : {words{"join", path_},
-                               words{"join", path_, "-c", "true"},
-                               words{"join", path_, "a/b", "--", "true"},
-                               words{"members"},
-                               words{"members", path_, path_}}) {
-        EXPECT_EQ(run(wrong)->wait(), 64) << testing::PrintToString(wrong);
-    }
+    EXPECT_TRUE(eventually_adds("left second\n")) << p->out();
+    EXPECT_EQ(status_after(SIGINT, p), 0);
 }
 
 }  // namespace

@@ -2,19 +2,16 @@
 
 #include "eventually.hpp"
 
-#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
-#include <sstream>
-#include <stdexcept>
 #include <string_view>
 #include <vector>
 
+#include <boost/thread/lock_guard.hpp>
 #include <fcntl.h>
 #include <grp.h>
+#include <pty.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,13 +19,7 @@ namespace latchkey::test {
 
 namespace {
 
-char state_of(pid_t pid) {
-    const auto text = content_of("/proc/" + std::to_string(pid) + "/stat");
-    const auto after_name = text.rfind(')');
-    return after_name == std::string::npos ? '\0' : text[after_name + 2];
-}
-
-void redirect(int fd, const std::filesystem::path& file) {
+void redirect(int fd, const std::string& file) {
     const int opened =
         ::open(file.c_str(), fd == STDIN_FILENO ? O_RDONLY : O_WRONLY | O_CREAT, 0600);
     if (opened < 0 || ::dup2(opened, fd) < 0) {
@@ -106,29 +97,38 @@ void set_environment(const std::map<std::string, std::string>& variables) {
 
 program::program(const std::vector<std::string>& arguments,
                  const program_surroundings& surroundings) {
-    auto name = (std::filesystem::temp_directory_path() / "programXXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-        throw std::system_error(errno, std::generic_category(), name);
-    }
-    folder_ = name;
-    std::ofstream(folder_ / "in") << surroundings.standard_input;
+    folder_.write("in", surroundings.standard_input);
     std::vector<std::string> words{LATCHKEY_PROGRAM};
     words.insert(words.end(), arguments.begin(), arguments.end());
-    pid_ = ::fork();
+    winsize size{.ws_row = 24, .ws_col = 120, .ws_xpixel = 0, .ws_ypixel = 0};
+    pid_ = surroundings.terminal ? ::forkpty(&terminal_, nullptr, nullptr, &size) : ::fork();
     if (pid_ == 0) {
-        redirect(STDIN_FILENO, folder_ / "in");
+        if (surroundings.terminal) {
+            ::setenv("TERM", "xterm", 1);
+        } else {
+            redirect(STDIN_FILENO, folder_ / "in");
+            redirect(STDOUT_FILENO, folder_ / "out");
+            redirect(STDERR_FILENO, folder_ / "err");
+        }
         if (surroundings.closed_stdout) {
             redirect_to_nobody(STDOUT_FILENO);
-        } else if (surroundings.standard_output >= 0) {
-            ::dup2(surroundings.standard_output, STDOUT_FILENO);
-        } else {
-            redirect(STDOUT_FILENO, folder_ / "out");
         }
-        redirect(STDERR_FILENO, folder_ / "err");
         for (const int fd : surroundings.closed) {
             ::close(fd);
         }
         become(words, surroundings);
+    }
+    if (surroundings.terminal) {
+        reading_ = std::jthread([this] { read_terminal(); });
+    }
+}
+
+/// The read fails when no process has the terminal any more.
+void program::read_terminal() {
+    char part[4096];
+    for (ssize_t size = 0; (size = ::read(terminal_, part, sizeof part)) > 0;) {
+        const boost::lock_guard<boost::mutex> lock(mutex_);
+        screen_.append(part, static_cast<std::size_t>(size));
     }
 }
 
@@ -138,20 +138,30 @@ program::~program() {
         ::kill(pid_, SIGKILL);
         ::waitpid(pid_, nullptr, 0);
     }
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
+    if (terminal_ >= 0) {
+        reading_ = {};
+        ::close(terminal_);
+    }
 }
 
 std::string program::out() const {
-    return content_of(folder_ / "out");
+    if (terminal_ >= 0) {
+        const boost::lock_guard<boost::mutex> lock(mutex_);
+        return screen_;
+    }
+    return folder_.content("out");
 }
 
 std::string program::err() const {
-    return content_of(folder_ / "err");
+    return folder_.content("err");
 }
 
 void program::send(int signal) const {
     ::kill(pid_, signal);
+}
+
+void program::type(const std::string& text) const {
+    static_cast<void>(::write(terminal_, text.data(), text.size()));
 }
 
 bool program::running() {
@@ -166,24 +176,10 @@ bool program::running() {
 }
 
 int program::wait(std::chrono::milliseconds limit) {
-    static_cast<void>(eventually([this] { return !running(); }, limit));
+    if (eventually([this] { return !running(); }, limit)) {
+        reading_ = {};  // it has read everything
+    }
     return status_;
-}
-
-bool dead(pid_t pid) {
-    const char state = state_of(pid);
-    return state == '\0' || state == 'Z';
-}
-
-bool stopped(pid_t pid) {
-    return state_of(pid) == 'T';
-}
-
-std::string content_of(const std::filesystem::path& file) {
-    std::ifstream stream(file);
-    std::ostringstream content;
-    content << stream.rdbuf();  // nothing more of a process that has just ended
-    return content.str();
 }
 
 }  // namespace latchkey::test

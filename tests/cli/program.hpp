@@ -1,13 +1,16 @@
 #pragma once
 
+#include "cli_folder.hpp"
+
 #include <chrono>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include <boost/thread/mutex.hpp>
 #include <sys/types.h>
 
 namespace latchkey::test {
@@ -18,7 +21,7 @@ struct program_surroundings {
     std::string standard_input = {};
     std::vector<int> ignored_signals = {};
     bool closed_stdout = false;      ///< a pipe without a reader
-    int standard_output = -1;        ///< a terminal, for example; -1: a file, see program::out()
+    bool terminal = false;           ///< has one of its own, of 120 columns, for 0, 1 and 2
     std::vector<int> closed = {};    ///< closed descriptors, of 0, 1 and 2
     std::optional<uid_t> user = {};  ///< another one; only root can start it
     std::vector<std::string> process_ids = {};  ///< variables with the id of the process
@@ -36,11 +39,14 @@ public:
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
-    /// The output so far.
+    /// The output so far; on a terminal with all that the terminal acts on.
     [[nodiscard]] std::string out() const;
     [[nodiscard]] std::string err() const;
 
     void send(int signal) const;
+
+    /// On the terminal.
+    void type(const std::string& text) const;
 
     [[nodiscard]] bool running();
 
@@ -48,7 +54,13 @@ public:
     int wait(std::chrono::milliseconds limit = std::chrono::seconds(60));
 
 private:
-    std::filesystem::path folder_;
+    void read_terminal();
+
+    temporary_folder folder_;
+    int terminal_ = -1;
+    mutable boost::mutex mutex_;
+    std::string screen_;
+    std::jthread reading_;
     pid_t pid_ = 0;
     int status_ = -1;
     bool ended_ = false;
@@ -71,13 +83,5 @@ template <class Run>
 /// Sets the environment of a child process, before it becomes the program: without what whoever
 /// runs the tests has set for latchkey, and without their configuration files, but with these.
 void set_environment(const std::map<std::string, std::string>& variables);
-
-/// Neither running nor stopped. It may be a zombie.
-[[nodiscard]] bool dead(pid_t pid);
-
-/// Stopped by a signal, with all threads.
-[[nodiscard]] bool stopped(pid_t pid);
-
-[[nodiscard]] std::string content_of(const std::filesystem::path& file);
 
 }  // namespace latchkey::test

@@ -6,10 +6,8 @@
 #include "client/blocking_read.hpp"
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
-#include "lock_fixture.hpp"
+#include "command_fixture.hpp"
 
-#include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -20,49 +18,44 @@ namespace latchkey::test {
 
 /// What tests of the commands share that look at locks: two clients that hold and wait, and the
 /// znodes of other libraries, put by hand below the path.
-class seeing_fixture : public lock_fixture {
+class seeing_fixture : public command_fixture {
 protected:
-    seeing_fixture() : lock_fixture(real_ensemble::shared().connect_string()) {}
-
-    /// "latchkey COMMAND OPTIONS PATHS", with the servers in the environment.
-    std::unique_ptr<program> run(const char* command,
-                                 words arguments,
-                                 program_surroundings around = {}) const {
-        catch_up(one_);
-        arguments.insert(arguments.begin(), command);
-        around.environment.emplace("LATCHKEY_SERVERS", first_server());
-        return std::make_unique<program>(arguments, around);
-    }
-
     /// The programs and the clients of a test use one server, so that the programs see what the
     /// test has done.
-    [[nodiscard]] std::string first_server() const {
-        return servers_.substr(0, servers_.find(','));
+    seeing_fixture() : command_fixture(every_server().substr(0, every_server().find(','))) {}
+
+    static const std::string& every_server() { return real_ensemble::shared().connect_string(); }
+
+    running_program run(const std::string& line, const program_surroundings& around = {}) const {
+        catch_up(one_);
+        return command_fixture::run(line, {}, around);
     }
 
-    void put(const std::string& path,
+    /// Puts a znode below the path.
+    void put(const std::string& name,
              const std::string& data = {},
              create_mode mode = create_mode::persistent,
              const acl& access = open_unsafe_acl()) const {
-        const reply r =
-            blocking_read(*client_core::of(one_), request::create(path, data, mode, access));
-        failure_of(r.code, path).raise_unless(r.ok());
+        const reply r = blocking_read(*client_core::of(one_),
+                                      request::create(path_ + name, data, mode, access));
+        failure_of(r.code, path_ + name).raise_unless(r.ok());
     }
 
-    static std::vector<nlohmann::json> objects_in(const std::string& text) {
-        std::vector<nlohmann::json> all;
-        std::istringstream lines(text);
-        for (std::string line; std::getline(lines, line);) {
-            all.push_back(nlohmann::json::parse(line));
-        }
-        return all;
+    void put_participant(const std::string& name, const std::string& data = {}) const {
+        put('/' + name, data, create_mode::ephemeral);
     }
 
-    client one_ = client::connect(first_server());
-    client two_ = client::connect(first_server());
+    /// A znode that the programs may not read.
+    void put_secret(const std::string& name) const {
+        put(name, {}, create_mode::persistent, {{"digest", "nobody:0000000000000000000000000000"}});
+    }
+
+    client one_ = client::connect(servers_);
+    client two_ = client::connect(servers_);
 };
 
-inline const std::string curators_name = "_c_0f8fad5b-d9cb-469f-a165-70867728950e-lock-0000000001";
+inline const std::string curators_id = "_c_0f8fad5b-d9cb-469f-a165-70867728950e-";
+inline const std::string curators_name = curators_id + "lock-0000000001";
 inline const std::string gos_name = "_c_0f8fad5bd9cb469fa16570867728950e-lock-0000000002";
 inline const std::string kazoos_name = "0f8fad5bd9cb469fa16570867728950e__lock__0000000003";
 

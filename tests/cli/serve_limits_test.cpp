@@ -1,6 +1,7 @@
 #include "serve_fixture.hpp"
 
 #include <list>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,24 +11,26 @@
 namespace latchkey::test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 class ServeLimits : public serve_fixture {
 protected:
-    [[nodiscard]] http_reply answer_to(const std::string& request) const {
+    /// The status of the answer to a request of that host.
+    [[nodiscard]] int status_for(const std::string& host, const std::string& more = {}) const {
+        return ask(port_, "/metrics", "Host: " + host + "\r\n" + more).status;
+    }
+
+    [[nodiscard]] int status_of(const std::string& request) const {
         http_peer peer(port_);
-        peer.send(request);
-        return peer.reply();
+        peer.send(request + "\r\n\r\n");
+        return peer.reply().status;
     }
 };
 
 TEST_F(ServeLimits, EachAnswerForbidsMarkupAndCopies) {
     serve();
     ASSERT_TRUE(eventually([&] { return get("/api/locks").status == 200; }));
-    for (const char* page :
-         {"/", "/main.js", "/style.css", "/metrics", "/api/locks", "/api/doctor", "/nothing"}) {
+    for (const std::string& page :
+         words_of("/ /main.js /style.css /metrics /api/locks /api/doctor /nothing")) {
+        SCOPED_TRACE(page);
         auto reply = get(page);
         EXPECT_THAT(reply.headers["content-security-policy"],
                     AllOf(HasSubstr("default-src 'none'"),
@@ -35,15 +38,12 @@ TEST_F(ServeLimits, EachAnswerForbidsMarkupAndCopies) {
                           HasSubstr("frame-ancestors 'none'"),
                           HasSubstr("base-uri 'none'"),
                           HasSubstr("form-action 'none'"),
-                          Not(HasSubstr("unsafe"))))
-            << page;
-        EXPECT_EQ(reply.headers["x-content-type-options"], "nosniff") << page;
-        EXPECT_EQ(reply.headers["referrer-policy"], "no-referrer") << page;
-        EXPECT_EQ(reply.headers["cache-control"], "no-store") << page;
+                          Not(HasSubstr("unsafe"))));
+        EXPECT_EQ(reply.headers["x-content-type-options"], "nosniff");
+        EXPECT_EQ(reply.headers["referrer-policy"], "no-referrer");
+        EXPECT_EQ(reply.headers["cache-control"], "no-store");
     }
-    http_peer peer(port_);
-    peer.send("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    EXPECT_EQ(peer.reply(false).headers["x-content-type-options"], "nosniff");
+    EXPECT_EQ(events_peer(port_).header("x-content-type-options"), "nosniff");
 }
 
 TEST_F(ServeLimits, HasOnlyItsPages) {
@@ -51,58 +51,59 @@ TEST_F(ServeLimits, HasOnlyItsPages) {
     ASSERT_TRUE(eventually([&] { return get("/api/locks").status == 200; }));
     EXPECT_EQ(get("/").headers["content-type"], "text/html; charset=utf-8");
     EXPECT_EQ(get("/main.js").headers["content-type"], "text/javascript; charset=utf-8");
-    for (const char* none : {"/index.html", "/../main.js", "/api/", "/api/x", "/%6Dain.js", "//"}) {
+    for (const std::string& none :
+         words_of("/index.html /../main.js /api/ /api/x /%6Dain.js // /api/lock?path=/none")) {
         EXPECT_EQ(get(none).status, 404) << none;
     }
-    EXPECT_EQ(get("/api/lock").status, 400);
-    EXPECT_EQ(get("/api/lock?path=%zz").status, 400);
-    EXPECT_EQ(get("/api/lock?path=/none").status, 404);
-    EXPECT_EQ(get("http://localhost/").status, 400);
+    for (const std::string& malformed :
+         words_of("/api/lock /api/lock?path=%zz http://localhost/")) {
+        EXPECT_EQ(get(malformed).status, 400) << malformed;
+    }
 }
 
 TEST_F(ServeLimits, OnlyReads) {
     serve();
-    for (const char* method : {"POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW"}) {
-        auto reply = ask(port_, "/", "Host: localhost\r\nContent-Length: 0\r\n", method);
+    const std::string host = "Host: localhost\r\n";
+    for (const std::string& method : words_of("POST PUT DELETE PATCH OPTIONS TRACE BREW")) {
+        auto reply = ask(port_, "/", host + "Content-Length: 0\r\n", method);
         EXPECT_EQ(reply.status, 405) << method;
         EXPECT_EQ(reply.headers["allow"], "GET, HEAD");
     }
-    EXPECT_EQ(ask(port_, "/", "Host: localhost\r\nContent-Length: 3\r\n", "POST").status, 405);
-    auto head = ask(port_, "/", "Host: localhost\r\n", "HEAD");
+    EXPECT_EQ(ask(port_, "/", host + "Content-Length: 3\r\n", "POST").status, 405);
+    auto head = ask(port_, "/", host, "HEAD");
     EXPECT_EQ(head.status, 200);
     EXPECT_EQ(head.headers["content-length"], std::to_string(get("/").body.size()));
-    EXPECT_EQ(ask(port_, "/api/events", "Host: localhost\r\n", "HEAD").status, 200);
+    EXPECT_EQ(ask(port_, "/api/events", host, "HEAD").status, 200);
 }
 
 TEST_F(ServeLimits, AnswersOnlyRequestsForThisMachine) {
     serve();
-    for (const char* host :
-         {"localhost", "LOCALHOST:80", "127.0.0.1:8080", "127.1.2.3", "[::1]:9"}) {
-        EXPECT_EQ(ask(port_, "/", std::string("Host: ") + host + "\r\n").status, 200) << host;
+    for (const std::string& host :
+         words_of("localhost LOCALHOST:80 LocalHost:1 127.0.0.1 127.0.0.1:8080 127.1.2.3 "
+                  "127.255.0.1:65535 [::1] [::1]:9")) {
+        EXPECT_EQ(status_for(host), 200) << host;
     }
-    for (const char* host : {"rebound.example",
-                             "localhost.example",
-                             "127.0.0.1.example",
-                             "1.127.0.0.1",
-                             "10.0.0.1",
-                             "[::2]",
-                             ""}) {
-        const auto reply = ask(port_, "/api/locks", std::string("Host: ") + host + "\r\n");
-        EXPECT_EQ(reply.status, 421) << host;
-        EXPECT_THAT(reply.body, Not(HasSubstr("\"locks\""))) << host;
+    for (const std::string& host :
+         words_of("rebound.example localhost.example 127.0.0.1.example 1.127.0.0.1 10.0.0.1 "
+                  "[::2] :80 localhost: localhost:x localhost:65536 localhost:000080 127.0.0.-0 "
+                  "localhost. x.localhost 127.0.0 127.0.0.1.1 127.0.0.256 128.0.0.1 ::1 [::1 "
+                  "[::1]x [::]")) {
+        EXPECT_EQ(status_for(host), 421) << host;
     }
+    EXPECT_EQ(status_for(""), 421);
+    EXPECT_THAT(ask(port_, "/api/locks", "Host: rebound.example\r\n").body,
+                Not(HasSubstr("\"locks\"")));
     EXPECT_EQ(ask(port_, "/", "").status, 421);
-    EXPECT_EQ(ask(port_, "/", "Host: localhost\r\nHost: rebound.example\r\n").status, 421);
+    EXPECT_EQ(status_for("localhost", "Host: rebound.example\r\n"), 421);
 }
 
 TEST_F(ServeLimits, RefusesLongAndMalformedRequests) {
     serve();
-    const std::string host = "Host: localhost\r\n";
-    EXPECT_EQ(ask(port_, "/", host + "X: " + std::string(9000, 'x') + "\r\n").status, 431);
-    EXPECT_EQ(ask(port_, "/" + std::string(9000, 'x'), host).status, 431);
-    EXPECT_EQ(ask(port_, "/", host + "Content-Length: 1\r\n").status, 413);
-    EXPECT_EQ(answer_to("nonsense\r\n\r\n").status, 400);
-    EXPECT_EQ(answer_to("GET / HTTP/1.1\r\nno colon\r\n\r\n").status, 400);
+    EXPECT_EQ(status_for("localhost", "X: " + std::string(9000, 'x') + "\r\n"), 431);
+    EXPECT_EQ(get("/" + std::string(9000, 'x')).status, 431);
+    EXPECT_EQ(status_for("localhost", "Content-Length: 1\r\n"), 413);
+    EXPECT_EQ(status_of("nonsense"), 400);
+    EXPECT_EQ(status_of("GET / HTTP/1.1\r\nno colon"), 400);
     EXPECT_EQ(get("/").status, 200);
 }
 
@@ -117,11 +118,9 @@ TEST_F(ServeLimits, KeepsAConnectionForSeveralRequests) {
 
 TEST_F(ServeLimits, HasAHundredConnections) {
     serve();
-    std::list<http_peer> all;
-    for (int i = 0; i < 100; ++i) {
+    std::list<events_peer> all;
+    while (all.size() < 100) {
         all.emplace_back(port_);
-        all.back().send("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        ASSERT_EQ(all.back().reply(false).status, 200) << i;
     }
     auto refused = get("/");
     EXPECT_EQ(refused.status, 503);
@@ -134,10 +133,10 @@ TEST_F(ServeLimits, AHundredConnectionsThatAskNothingMoreKeepNobodyOut) {
     serve();
     const std::string request = "GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n";
     std::list<http_peer> all;
-    for (int i = 0; i < 120; ++i) {
+    while (all.size() < 120) {
         all.emplace_back(port_);
         all.back().send(request);
-        ASSERT_EQ(all.back().reply().status, 200) << i;
+        ASSERT_EQ(all.back().reply().status, 200) << all.size();
     }
     EXPECT_EQ(get("/").status, 200);
     all.back().send(request);
@@ -145,31 +144,31 @@ TEST_F(ServeLimits, AHundredConnectionsThatAskNothingMoreKeepNobodyOut) {
 }
 
 TEST_F(ServeLimits, SaysWithoutATokenThatItIsAlive) {
-    const token_file token("0123456789abcdef\n");
-    serve({"--token-file", token.name()});
+    serve(with_token("0123456789abcdef\n"));
     const auto health = get("/healthz");
     EXPECT_EQ(health.status, 200);
     EXPECT_EQ(health.body, "ok\n");
 }
 
 TEST_F(ServeLimits, AsksForTheToken) {
-    const token_file token("0123456789abcdef\n");
-    serve({"--token-file", token.name()});
-    const std::string host = "Host: localhost\r\n";
+    serve(with_token("0123456789abcdef\n"));
     const auto with = [&](const std::string& authorization) {
-        return ask(port_, "/api/doctor", host + "Authorization: " + authorization + "\r\n");
+        return status_for("localhost", "Authorization: " + authorization + "\r\n");
     };
-    ASSERT_TRUE(eventually([&] { return with("Bearer 0123456789abcdef").status == 200; }));
-    EXPECT_EQ(with("bearer 0123456789abcdef").status, 200);
+    EXPECT_EQ(with("Bearer 0123456789abcdef"), 200);
+    EXPECT_EQ(with("bearer 0123456789abcdef"), 200);
     for (const char* wrong : {"Bearer 0123456789abcdeF",
                               "Bearer 0123456789abcde",
                               "Bearer 0123456789abcdef0",
+                              "Bearer 0123456789abcdef0123456789abcdef",
+                              "Bearer 0",
                               "Bearer ",
                               "Basic 0123456789abcdef",
                               "0123456789abcdef"}) {
-        EXPECT_EQ(with(wrong).status, 401) << wrong;
+        EXPECT_EQ(with(wrong), 401) << wrong;
     }
-    for (const char* page : {"/metrics", "/api/locks", "/api/events", "/api/nothing"}) {
+    for (const std::string& page :
+         words_of("/metrics /api/locks /api/events /api/doctor /api/nothing")) {
         auto reply = get(page);
         EXPECT_EQ(reply.status, 401) << page;
         EXPECT_THAT(reply.headers["www-authenticate"], HasSubstr("Bearer"));
@@ -179,21 +178,13 @@ TEST_F(ServeLimits, AsksForTheToken) {
 }
 
 TEST_F(ServeLimits, OtherMachinesNeedTheToken) {
-    const token_file token("0123456789abcdef\n");
-    const token_file open_to_all("0123456789abcdef\n", 0644);
-    const token_file too_short("0123456789\n");
-    for (const auto& [file, says] :
-         {std::pair(&open_to_all, "chmod 600"), std::pair(&too_short, "at least 16 visible")}) {
-        program p({"serve", "-z", "127.0.0.1:1", "--token-file", file->name()});
-        EXPECT_EQ(p.wait(), 64);
-        EXPECT_THAT(p.err(), AllOf(HasSubstr(says), Not(HasSubstr("0123456789\n"))));
-    }
-    serve({"--listen", "0.0.0.0:0", "--token-file", token.name()});
-    const std::string any_host = "Host: locks.example\r\n";
-    EXPECT_EQ(ask(port_, "/metrics", any_host).status, 401);
-    EXPECT_EQ(
-        ask(port_, "/metrics", any_host + "Authorization: Bearer 0123456789abcdef\r\n").status,
-        200);
+    EXPECT_THAT(err_of(run("serve " + with_token("0123456789abcdef\n", 0644)), 64),
+                HasSubstr("chmod 600"));
+    EXPECT_THAT(err_of(run("serve " + with_token("0123456789\n")), 64),
+                AllOf(HasSubstr("at least 16 visible"), Not(HasSubstr("0123456789\n"))));
+    serve("--listen 0.0.0.0:0 " + with_token("0123456789abcdef\n"));
+    EXPECT_EQ(status_for("locks.example"), 401);
+    EXPECT_EQ(status_for("locks.example", "Authorization: Bearer 0123456789abcdef\r\n"), 200);
 }
 
 }  // namespace

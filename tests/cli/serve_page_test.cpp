@@ -40,6 +40,24 @@ protected:
         ASSERT_TRUE(browser_->eventually_true("document.readyState === 'complete'"));
     }
 
+    /// How many elements of the page match.
+    [[nodiscard]] nlohmann::json count_of(const std::string& selector) {
+        return browser_->evaluate("document.querySelectorAll('" + selector + "').length");
+    }
+
+    [[nodiscard]] bool eventually_has(int count, const std::string& selector) {
+        return eventually([&] { return count_of(selector) == count; });
+    }
+
+    [[nodiscard]] bool eventually_is(const std::string& state) {
+        return browser_->eventually_true("document.getElementById('status').dataset.state === '" +
+                                         state + "'");
+    }
+
+    [[nodiscard]] nlohmann::json focused(const std::string& property) {
+        return browser_->evaluate("document.activeElement." + property);
+    }
+
     [[nodiscard]] bool shows(const std::string& text) {
         return browser_->eventually_true("document.body.innerText.includes(" +
                                          nlohmann::json(text).dump() + ")");
@@ -89,14 +107,11 @@ TEST_F(ServePage, ShowsTheTreeAndFollowsALock) {
     mutex weekly(one_, "/jobs/weekly");
     const hold held = nightly.acquire();
     open();
-    ASSERT_TRUE(
-        browser_->eventually_true("document.querySelector('[data-path=\"/jobs/nightly\"]')"));
-    ASSERT_TRUE(
-        browser_->eventually_true("document.getElementById('status').dataset.state === 'live'"));
+    ASSERT_TRUE(eventually_has(1, "[data-path=\"/jobs/nightly\"]"));
+    ASSERT_TRUE(eventually_is("live"));
     picture("tree");
     hold also = weekly.acquire();
-    ASSERT_TRUE(
-        browser_->eventually_true("document.querySelector('[data-path=\"/jobs/weekly\"]')"));
+    ASSERT_TRUE(eventually_has(1, "[data-path=\"/jobs/weekly\"]"));
     EXPECT_EQ(rows(), nlohmann::json::parse(R"(["/jobs", "/jobs/nightly", "/jobs/weekly"])"));
     open("#lock=%2Fjobs%2Fnightly");
     EXPECT_TRUE(shows("Nothing has changed since this page was opened"));
@@ -104,8 +119,7 @@ TEST_F(ServePage, ShowsTheTreeAndFollowsALock) {
     mutex other(two_, "/jobs/nightly");
     auto waits = queued_until(stop.get_token(), other);
     EXPECT_TRUE(shows("began to wait"));
-    EXPECT_TRUE(
-        browser_->eventually_true("document.querySelectorAll('.queue tbody tr').length === 2"));
+    EXPECT_TRUE(eventually_has(2, ".queue tbody tr"));
     picture("lock");
     stop.request_stop();
     static_cast<void>(waits.get());
@@ -116,9 +130,8 @@ TEST_F(ServePage, DrawsADeadlockInRed) {
     serve();
     const two_that_wait both(*this);
     open("#waits");
-    EXPECT_TRUE(
-        browser_->eventually_true("document.querySelectorAll('.node[data-red]').length === 4"));
-    EXPECT_EQ(browser_->evaluate("document.querySelectorAll('.edge[data-red]').length"), 4);
+    EXPECT_TRUE(eventually_has(4, ".node[data-red]"));
+    EXPECT_EQ(count_of(".edge[data-red]"), 4);
     picture("deadlock");
     open("#problems");
     EXPECT_TRUE(shows("Deadlock"));
@@ -131,7 +144,7 @@ TEST_F(ServePage, DrawsADeadlockInRed) {
 TEST_F(ServePage, DrawsClientsThatOnlyWaitAsOne) {
     serve();
     std::vector<client> all;
-    for (int i = 0; i < 9; ++i) {
+    while (all.size() < 9) {
         all.push_back(client::connect(connect_string_));
     }
     std::stop_source stop;
@@ -168,11 +181,10 @@ TEST_F(ServePage, DrawsClientsThatOnlyWaitAsOne) {
     open("#waits");
     EXPECT_TRUE(shows("6 clients"));
     EXPECT_TRUE(shows("client waits for lock"));
-    EXPECT_EQ(browser_->evaluate("document.querySelectorAll('.node[data-red]').length"), 0);
+    EXPECT_EQ(count_of(".node[data-red]"), 0);
     picture("waits");
     open("#lock=%2Fjobs%2Feu%2Fnightly");
-    EXPECT_TRUE(
-        browser_->eventually_true("document.querySelectorAll('.queue tbody tr').length === 7"));
+    EXPECT_TRUE(eventually_has(7, ".queue tbody tr"));
     picture("queue");
     open("#lock=%2Fservices%2Fbilling");
     EXPECT_TRUE(shows("10.0.0.1:8443"));
@@ -197,7 +209,7 @@ TEST_F(ServePage, TakesTextOfOthersForText) {
     open("#lock=" + std::string("%2F%3Cb%20id%3Devil%3E"));
     EXPECT_TRUE(shows(evil));
     EXPECT_TRUE(shows("/<b id=evil>"));
-    EXPECT_EQ(browser_->evaluate("document.querySelectorAll('#evil, img[src=x]').length"), 0);
+    EXPECT_EQ(count_of("#evil, img[src=x]"), 0);
     open("#problems");
     EXPECT_TRUE(shows("Holder without a session"));
     open("#waits");
@@ -211,24 +223,22 @@ TEST_F(ServePage, IsUsedByKeyboard) {
     const hold one = a.acquire();
     const hold two = b.acquire();
     open();
-    ASSERT_TRUE(
-        browser_->eventually_true("document.querySelectorAll('[role=treeitem]').length === 3"));
-    for (int i = 0; i < 20 && browser_->evaluate("document.activeElement.role") != "treeitem";
-         ++i) {
+    ASSERT_TRUE(eventually_has(3, "[role=treeitem]"));
+    for (int i = 0; i < 20 && focused("role") != "treeitem"; ++i) {
         browser_->press("Tab");
     }
-    ASSERT_EQ(browser_->evaluate("document.activeElement.dataset.path"), "/jobs");
+    ASSERT_EQ(focused("dataset.path"), "/jobs");
     EXPECT_EQ(browser_->evaluate("getComputedStyle(document.activeElement).outlineStyle"), "solid");
     browser_->press("ArrowLeft");
-    EXPECT_EQ(browser_->evaluate("document.activeElement.ariaExpanded"), "false");
+    EXPECT_EQ(focused("ariaExpanded"), "false");
     EXPECT_EQ(rows().size(), 1U);
     browser_->press("ArrowRight");
     EXPECT_EQ(rows().size(), 3U);
     browser_->press("End");
-    EXPECT_EQ(browser_->evaluate("document.activeElement.dataset.path"), "/jobs/b");
+    EXPECT_EQ(focused("dataset.path"), "/jobs/b");
     browser_->press("Enter");
     EXPECT_TRUE(browser_->eventually_true("location.hash === '#lock=%2Fjobs%2Fb'"));
-    EXPECT_EQ(browser_->evaluate("document.activeElement.ariaSelected"), "true");
+    EXPECT_EQ(focused("ariaSelected"), "true");
     browser_->set_screen({.width = 400});
     open();
     ASSERT_TRUE(browser_->eventually_true(
@@ -248,7 +258,7 @@ TEST_F(ServePage, SaysThatThereAreNoLocks) {
 }
 
 TEST_F(ServePage, SaysWhenTheReadingsAreStaleAndWhenTheServerIsGone) {
-    serve({"-t", "1"});
+    serve("-t 1");
     mutex nightly(one_, "/jobs/nightly");
     {
         const hold held = nightly.acquire();
@@ -257,11 +267,10 @@ TEST_F(ServePage, SaysWhenTheReadingsAreStaleAndWhenTheServerIsGone) {
     }
     servers_.stop_server(0);
     EXPECT_TRUE(shows("The servers cannot be read"));
-    EXPECT_EQ(browser_->evaluate("document.getElementById('status').dataset.state"), "stale");
+    EXPECT_TRUE(eventually_is("stale"));
     picture("stale");
     servers_.start_server(0);
-    EXPECT_TRUE(
-        browser_->eventually_true("document.getElementById('status').dataset.state === 'live'"));
+    EXPECT_TRUE(eventually_is("live"));
     program_.reset();
     EXPECT_TRUE(shows("latchkey serve does not answer"));
     picture("unreachable");
@@ -269,8 +278,7 @@ TEST_F(ServePage, SaysWhenTheReadingsAreStaleAndWhenTheServerIsGone) {
 }
 
 TEST_F(ServePage, AsksForTheTokenOrTakesItFromTheAddress) {
-    const token_file token("0123456789abcdef\n");
-    serve({"--token-file", token.name()});
+    serve(with_token("0123456789abcdef\n"));
     mutex nightly(one_, "/jobs/nightly");
     const hold held = nightly.acquire();
     open();

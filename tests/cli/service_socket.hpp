@@ -1,9 +1,10 @@
 #pragma once
 
+#include "cli_folder.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -26,8 +27,6 @@ public:
     };
 
     service_socket() {
-        std::string name = std::filesystem::temp_directory_path() / "latchkey.XXXXXX";
-        folder_ = ::mkdtemp(name.data());
         sockaddr_un address{};
         address.sun_family = AF_UNIX;
         std::strncpy(address.sun_path, path().c_str(), sizeof address.sun_path - 1);
@@ -39,10 +38,7 @@ public:
     service_socket(const service_socket&) = delete;
     service_socket& operator=(const service_socket&) = delete;
 
-    ~service_socket() {
-        ::close(fd_);
-        std::filesystem::remove_all(folder_);
-    }
+    ~service_socket() { ::close(fd_); }
 
     [[nodiscard]] std::string path() const { return folder_ / "notify"; }
 
@@ -77,7 +73,7 @@ public:
     }
 
 private:
-    std::filesystem::path folder_;
+    const temporary_folder folder_;
     const int fd_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 };
 

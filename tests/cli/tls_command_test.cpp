@@ -1,6 +1,6 @@
 #include <latchkey/mutex.hpp>
 
-#include "lock_fixture.hpp"
+#include "command_fixture.hpp"
 #include "tls_ensemble.hpp"
 
 #include <memory>
@@ -11,15 +11,12 @@
 namespace latchkey::test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-
 std::unique_ptr<tls_ensemble> secured;
 
 /// A real server that speaks TLS, as the command sees it.
-class TlsCommand : public lock_fixture {
+class TlsCommand : public command_fixture {
 protected:
-    TlsCommand() : lock_fixture(secured->address()) {}
+    TlsCommand() : command_fixture(secured->address()) {}
 
     /// A server's first handshakes take long. A client waits for the others only so long.
     static void SetUpTestSuite() {
@@ -29,73 +26,59 @@ protected:
 
     static void TearDownTestSuite() { secured.reset(); }
 
-    /// The options of a client.
-    static words files_of(const std::string& name) {
-        const auto tls = secured->files_of(name);
-        return {
-            "--tls-ca", tls.ca_file, "--tls-cert", tls.certificate_file, "--tls-key", tls.key_file};
-    }
-
-    static words joined(words one, const words& other) {
-        one.insert(one.end(), other.begin(), other.end());
-        return one;
+    /// Runs a command for a client that trusts this authority.
+    running_program run_as(const std::string& client,
+                           const std::string& script,
+                           const std::string& ca_file = secured->ca_file(),
+                           const std::string& limit = "600") const {
+        const auto tls = secured->files_of(client);
+        return run_sh("lock --tls-ca " + ca_file + " --tls-cert " + tls.certificate_file +
+                          " --tls-key " + tls.key_file + " -w " + limit + " PATH",
+                      script);
     }
 };
 
 TEST_F(TlsCommand, RunsACommandUnderALock) {
-    const auto run = lock(files_of("owner"), {"--", "sh", "-c", "echo $LATCHKEY_PATH"});
-    EXPECT_EQ(run->wait(), 0) << run->err();
-    EXPECT_EQ(run->out(), path_ + "\n");
+    EXPECT_EQ(out_of(run_as("owner", "echo $LATCHKEY_PATH")), path_ + "\n");
 }
 
 TEST_F(TlsCommand, TakesTheFilesFromTheEnvironment) {
     const auto tls = secured->files_of("owner");
-    const auto run = lock({},
-                          {"--", "true"},
-                          {.environment = {{"LATCHKEY_TLS_CA", tls.ca_file},
-                                           {"LATCHKEY_TLS_CERT", tls.certificate_file},
-                                           {"LATCHKEY_TLS_KEY", tls.key_file},
-                                           {"LATCHKEY_TLS_NAME", "localhost"}}});
-    EXPECT_EQ(run->wait(), 0) << run->err();
+    const auto p = run("lock PATH -- true",
+                       {},
+                       {.environment = {{"LATCHKEY_TLS_CA", tls.ca_file},
+                                        {"LATCHKEY_TLS_CERT", tls.certificate_file},
+                                        {"LATCHKEY_TLS_KEY", tls.key_file},
+                                        {"LATCHKEY_TLS_NAME", "localhost"}}});
+    EXPECT_EQ(p->wait(), 0) << p->err();
 }
 
 TEST_F(TlsCommand, AStrangerWithAValidCertificateGets77AndLeavesNothing) {
     const client owner = client::connect(secured->address(), secured->options_of("owner"));
     mutex m(owner, path_);
     const hold h = m.acquire();
-    const auto run = lock(files_of("stranger"), {"--", "touch", (folder_ / "ran").string()});
-    EXPECT_EQ(run->wait(), 77);
-    EXPECT_THAT(run->err(), HasSubstr(path_));
-    EXPECT_FALSE(exists("ran"));
+    EXPECT_THAT(err_of(run_as("stranger", "touch $DIR/ran"), 77), HasSubstr(path_));
+    EXPECT_FALSE(folder_.has("ran"));
     EXPECT_EQ(owner.children(path_, read_from::quorum).size(), 1U);
     EXPECT_TRUE(h.valid());
 }
 
 TEST_F(TlsCommand, SaysWhyTheServerIsNotTrusted) {
     const test_authority other("somebody else");
-    auto options = files_of("owner");
-    options[1] = secured->folder().write("other.pem", other.certificate());
-    const auto run = in_time(3, "no authority", [&](const std::string& limit) {
-        return lock(joined(options, {"-w", limit}), {"--", "true"});
+    const std::string ca_file = secured->folder().write("other.pem", other.certificate());
+    const auto p = in_time(3, "no authority", [&](const std::string& limit) {
+        return run_as("owner", "true", ca_file, limit);
     });
-    EXPECT_EQ(run->wait(), 69);
     EXPECT_THAT(
-        run->err(),
+        err_of(p, 69),
         AllOf(HasSubstr(secured->address()), HasSubstr("no authority that this client trusts")));
 }
 
 TEST_F(TlsCommand, SaysThatACertificateIsNecessary) {
-    const auto run = in_time(3, "give a certificate", [&](const std::string& limit) {
-        return lock({"--tls-ca", secured->ca_file(), "-w", limit}, {"--", "true"});
+    const auto p = in_time(3, "give a certificate", [&](const std::string& limit) {
+        return run("lock --tls-ca " + secured->ca_file() + " -w " + limit + " PATH -- true");
     });
-    EXPECT_EQ(run->wait(), 69);
-    EXPECT_THAT(run->err(), HasSubstr("give a certificate file and its key"));
-}
-
-TEST_F(TlsCommand, SaysWhichFileCannotBeUsed) {
-    const auto run = lock({"--tls-ca", "/nonexistent/ca.pem"}, {"--", "true"});
-    EXPECT_EQ(run->wait(), 64);
-    EXPECT_THAT(run->err(), HasSubstr("CA file '/nonexistent/ca.pem': No such file"));
+    EXPECT_THAT(err_of(p, 69), HasSubstr("give a certificate file and its key"));
 }
 
 }  // namespace

@@ -5,61 +5,37 @@
 #include "seeing_fixture.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <csignal>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <sstream>
-#include <stop_token>
+#include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
+#include <nlohmann/json.hpp>
 
 namespace latchkey::test {
 namespace {
 
-using ::testing::ElementsAre;
-using testing::ensemble;
-using ::testing::HasSubstr;
+using ::latchkey::testing::ensemble;
 
 /// The events of the lines, with the state of the participant.
-std::vector<std::string> events_in(const std::string& json_lines) {
-    std::vector<std::string> all;
-    std::istringstream lines(json_lines);
-    for (std::string line; std::getline(lines, line);) {
-        const auto o = nlohmann::json::parse(line);
-        all.push_back(
-            o["event"].get<std::string>() + ' ' +
-            (o.contains("participant") ? o["participant"]["state"] : o["kind"]).get<std::string>());
+words events_of(const running_program& watch) {
+    words all;
+    for (const auto& o : objects_of(watch)) {
+        const auto& state = o.contains("participant") ? o["participant"]["state"] : o["kind"];
+        all.push_back(o["event"].get<std::string>() + ' ' + state.get<std::string>());
     }
     return all;
 }
 
-/// Waits for so many lines.
-bool has_lines(program& p, std::ptrdiff_t count) {
-    return eventually([&] {
-        const std::string out = p.out();
-        return std::count(out.begin(), out.end(), '\n') >= count;
-    });
-}
-
 /// Waits for so many events of this name.
-bool has_events(program& p, const std::string& name, int count) {
+bool has_events(const running_program& p, const std::string& name, std::ptrdiff_t count) {
     return eventually([&] {
-        const std::string out = p.out();
-        const std::string event = "\"event\":\"" + name + '"';
-        int found = 0;
-        for (auto at = out.find(event); at != std::string::npos; at = out.find(event, at + 1)) {
-            ++found;
-        }
-        return found >= count;
+        const words lines = lines_of(p->out());
+        return std::count_if(lines.begin(), lines.end(), [&](const std::string& line) {
+                   return line.find("\"event\":\"" + name + '"') != std::string::npos;
+               }) >= count;
     });
 }
 
@@ -69,20 +45,20 @@ TEST_F(WatchCommand, PrintsALineForEachChangeUntilASignal) {
     mutex first(one_, path_);
     mutex second(two_, path_);
     hold h = first.acquire();
-    const auto watch = run("watch", {"--json", path_});
-    ASSERT_TRUE(has_lines(*watch, 2)) << watch->err();
+    const auto watch = run("watch --json PATH");
+    ASSERT_TRUE(has_events(watch, "present", 1)) << watch->err();
     auto waiting = queued(second);
-    ASSERT_TRUE(has_lines(*watch, 3));
+    ASSERT_TRUE(has_events(watch, "joined", 1));
     h.release();
     hold other = waiting.get();
-    ASSERT_TRUE(has_lines(*watch, 5));
+    ASSERT_TRUE(has_events(watch, "granted", 1));
     other.release();
-    ASSERT_TRUE(has_lines(*watch, 6));
+    ASSERT_TRUE(has_events(watch, "released", 2));
     watch->send(SIGTERM);
-    EXPECT_EQ(watch->wait(), 0);
-    const auto events = events_in(watch->out());
+    auto events = events_of(watch);
     ASSERT_GE(events.size(), 6U);
-    EXPECT_THAT(std::vector(events.begin(), events.begin() + 6),
+    events.resize(6);
+    EXPECT_THAT(events,
                 ElementsAre("kind mutex",
                             "present holds",
                             "joined waits",
@@ -92,51 +68,21 @@ TEST_F(WatchCommand, PrintsALineForEachChangeUntilASignal) {
 }
 
 TEST_F(WatchCommand, SeesAPathThatIsCreatedLater) {
-    const auto watch = run("watch", {path_ + "/deep/lock"});
-    ASSERT_TRUE(has_lines(*watch, 1)) << watch->err();
-    EXPECT_THAT(watch->out(), HasSubstr("kind     none"));
+    const auto watch = run("watch PATH/deep/lock");
+    ASSERT_TRUE(eventually_prints(watch, "kind     none")) << watch->err();
     mutex m(one_, path_ + "/deep/lock");
     const hold h = m.acquire();
-    ASSERT_TRUE(eventually([&] { return watch->out().find("granted") != std::string::npos; }));
-    watch->send(SIGINT);
-    EXPECT_EQ(watch->wait(), 0);
-}
-
-TEST_F(WatchCommand, ReportsWhyItCannotLook) {
-    EXPECT_EQ(run("watch", {})->wait(), 64);
-    EXPECT_EQ(run("watch", {"/a", "/b"})->wait(), 64);
-    put(path_, {}, create_mode::persistent, {{"digest", "nobody:0000000000000000000000000000"}});
-    const auto refused = run("watch", {path_});
-    EXPECT_EQ(refused->wait(), 77);
-    EXPECT_THAT(refused->err(), HasSubstr(path_));
+    ASSERT_TRUE(eventually_prints(watch, "granted"));
+    EXPECT_EQ(status_after(SIGINT, watch), 0);
 }
 
 TEST_F(WatchCommand, DrawsInPlaceOnATerminal) {
-    const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
-    ASSERT_GE(terminal, 0);
-    ASSERT_EQ(::grantpt(terminal), 0);
-    ASSERT_EQ(::unlockpt(terminal), 0);
-    const int shown = ::open(::ptsname(terminal), O_RDWR | O_NOCTTY);
-    ASSERT_GE(shown, 0);
     mutex m(one_, path_);
     const hold h = m.acquire();
-    program_surroundings around;
-    around.standard_output = shown;
-    around.environment["NO_COLOR"] = "1";
-    const auto watch = run("watch", {path_}, around);
-    std::string screen;
-    const bool drawn = eventually([&] {
-        std::array<char, 4096> part{};
-        const auto size = ::read(terminal, part.data(), part.size());
-        screen.append(part.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
-        return screen.find("holds") != std::string::npos;
-    });
-    EXPECT_TRUE(drawn) << watch->err();
-    EXPECT_THAT(screen, HasSubstr("\x1b[H" + path_ + ": mutex, 1 holding, 0 waiting"));
-    watch->send(SIGTERM);
-    EXPECT_EQ(watch->wait(), 0);
-    ::close(shown);
-    ::close(terminal);
+    const auto watch = run("watch PATH", {.environment = {{"NO_COLOR", "1"}}, .terminal = true});
+    EXPECT_TRUE(eventually_prints(watch, "\x1b[H" + path_ + ": mutex, 1 holding, 0 waiting"))
+        << watch->out();
+    EXPECT_EQ(status_after(SIGTERM, watch), 0);
 }
 
 /// Only the in-process ensemble counts requests.
@@ -146,35 +92,33 @@ TEST(WatchCommandRequests, AreAFixedNumberForEachChange) {
     const client zk = servers.connect();
     mutex m(zk, "/lock");
     hold h = m.acquire();
-    program watch({"watch", "-z", listening, "--json", "/lock"});
-    ASSERT_TRUE(has_events(watch, "present", 1)) << watch.err();
+    const auto watch =
+        std::make_unique<program>(words_of("watch --json -z " + listening + " /lock"));
+    ASSERT_TRUE(has_events(watch, "present", 1)) << watch->err();
     h.release();
-    ASSERT_TRUE(has_events(watch, "released", 1)) << watch.out();
+    ASSERT_TRUE(has_events(watch, "released", 1)) << watch->out();
     const auto before = servers.count().children;
     for (int i = 1; i <= 5; ++i) {
         hold next = m.acquire();
-        ASSERT_TRUE(has_events(watch, "granted", i)) << watch.out();
+        ASSERT_TRUE(has_events(watch, "granted", i)) << watch->out();
         next.release();
-        ASSERT_TRUE(has_events(watch, "released", i + 1)) << watch.out();
+        ASSERT_TRUE(has_events(watch, "released", i + 1)) << watch->out();
     }
     const auto lists = servers.count().children - before;
     EXPECT_LE(lists, 10U * (5 + 1 + 1)) << "5 with a watch, 1 of the look, and 1 of the mutex";
-    watch.send(SIGTERM);
-    EXPECT_EQ(watch.wait(), 0);
+    EXPECT_EQ(status_after(SIGTERM, watch), 0);
 }
 
 // A command that only looks has nothing to look at when its client has ended.
 TEST(EndedClient, EndsTheCommandsThatLook) {
     ensemble servers({.servers = 1});
     const std::string at = servers.serve();
-    for (const std::vector<std::string>& command :
-         {std::vector<std::string>{"watch", "-z", at, "/jobs"},
-          {"serve", "-z", at, "--listen", "127.0.0.1:0"}}) {
+    for (const std::string& command :
+         {"watch -z " + at + " /jobs", "serve --listen 127.0.0.1:0 -z " + at}) {
         constexpr int authentication_required = -124;
         servers.refuse_next(ensemble::request_kind::any, authentication_required, 0, 1'000);
-        program p(command);
-        EXPECT_EQ(p.wait(), 77) << command.front();
-        EXPECT_THAT(p.err(), ::testing::HasSubstr("clients that have authenticated"));
+        const auto p = std::make_unique<program>(words_of(command));
+        EXPECT_THAT(err_of(p, 77), HasSubstr("clients that have authenticated")) << command;
     }
 }
 

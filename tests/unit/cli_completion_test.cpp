@@ -1,3 +1,4 @@
+#include "cli_words.hpp"
 #include "completion/completion.hpp"
 #include "completion/shell_words.hpp"
 #include "options/help_text.hpp"
@@ -5,20 +6,17 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace latchkey::cli {
+namespace latchkey::test {
 
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::Not;
-using words = std::vector<std::string>;
+using namespace latchkey::cli;
 
 constexpr const char* run_help = R"(Usage: latchkey run [OPTION]... PATH [--] CMD [ARG]...
        latchkey run [-s|-x] --file FILE ...
@@ -70,9 +68,14 @@ struct servers {
     words options = {};
     words asked = {};
 
-    completion complete(const words& line) {
+    /// A blank at the end of the line begins an empty word.
+    completion complete(const std::string& line) {
+        words typed = words_of(line);
+        if (line.empty() || line.ends_with(' ')) {
+            typed.emplace_back();
+        }
         return cli::complete(
-            line,
+            typed,
             {.help_of = help_of, .children_of = [&](const words& how, const std::string& path) {
                  options = how;
                  asked.push_back(path);
@@ -85,16 +88,12 @@ struct servers {
     }
 };
 
-words texts(const completion& found) {
+words candidates_of(const completion& found) {
     words all;
     for (const auto& one : found.candidates) {
         all.push_back(one.text);
     }
     return all;
-}
-
-words complete_line(const words& line) {
-    return texts(servers().complete(line));
 }
 
 TEST(HelpText, HasOptionsWithTheirValuesAndTexts) {
@@ -127,64 +126,64 @@ TEST(HelpText, HasTheCommandsOfAllLists) {
     EXPECT_EQ(help.commands[2].first, "who");
 }
 
-TEST(Completion, OffersCommandsAndOptions) {
-    EXPECT_THAT(complete_line({""}), ElementsAre("run", "break", "who", "help"));
-    EXPECT_THAT(complete_line({"r"}), ElementsAre("run"));
-    EXPECT_THAT(complete_line({"help", "b"}), ElementsAre("break"));
-    EXPECT_THAT(complete_line({"run", "--s"}), ElementsAre("--shared", "--servers"));
-    EXPECT_THAT(complete_line({"nothing", ""}), IsEmpty());
-    const auto found = servers().complete({"run", "--f"});
-    ASSERT_EQ(found.candidates.size(), 1U);
+TEST(Completion, OffersCommandsOptionsZnodesAndParticipants) {
+    const std::pair<const char*, words> cases[]{
+        {"", {"run", "break", "who", "help"}},
+        {"r", {"run"}},
+        {"help b", {"break"}},
+        {"run --s", {"--shared", "--servers"}},
+        {"nothing ", {}},
+        {"run ", {"/jobs", "/zookeeper"}},
+        {"run jobs", {}},
+        {"run /jobs", {"/jobs", "/jobs/a", "/jobs/b b"}},
+        {"run --all /jobs/a /jo", {"/jobs"}},
+        // Never what a terminal would not show as it is.
+        {"run /jobs/", {"/jobs/a", "/jobs/b b"}},
+        // Participants only where one is wanted.
+        {"break /jobs ", {"_c_1-lock-0000000001"}},
+        {"break /jobs _c_1-lock-0000000001 ", {}},
+    };
+    for (const auto& [line, expected] : cases) {
+        EXPECT_EQ(candidates_of(servers().complete(line)), expected) << line;
+    }
+    const auto found = servers().complete("run --f");
+    ASSERT_THAT(found.candidates, SizeIs(1));
     EXPECT_EQ(found.candidates[0].description, "instead of PATH");
 }
 
 TEST(Completion, OffersFilesForTheValueOfAnOption) {
-    EXPECT_EQ(servers().complete({"run", "--file", ""}).then, completion::action::files);
-    EXPECT_EQ(servers().complete({"run", "--file=x"}).then, completion::action::files);
-    EXPECT_EQ(servers().complete({"run", "-E", ""}).then, completion::action::nothing);
+    EXPECT_EQ(servers().complete("run --file ").then, completion::action::files);
+    EXPECT_EQ(servers().complete("run --file=x").then, completion::action::files);
+    EXPECT_EQ(servers().complete("run -E ").then, completion::action::nothing);
 }
 
-TEST(Completion, OffersZnodesLevelByLevel) {
+TEST(Completion, AsksTheServersOfTheOptionsForNoMoreThanTwoLists) {
     servers s;
-    const auto found = s.complete({"run", "-z", "zk1", "-E", "3", "/jo"});
-    EXPECT_THAT(texts(found), ElementsAre("/jobs"));
+    const auto found = s.complete("run -z zk1 -E 3 /jo");
+    EXPECT_THAT(candidates_of(found), ElementsAre("/jobs"));
     EXPECT_EQ(found.then, completion::action::no_space);
     EXPECT_THAT(s.options, ElementsAre("-z", "zk1", "-E", "3"));
-    EXPECT_THAT(complete_line({"run", "/jobs/"}), ElementsAre("/jobs/a", "/jobs/b b"));
-    EXPECT_THAT(complete_line({"run", "/jobs"}), ElementsAre("/jobs", "/jobs/a", "/jobs/b b"));
-    EXPECT_THAT(complete_line({"run", ""}), ElementsAre("/jobs", "/zookeeper"));
-    EXPECT_THAT(complete_line({"run", "jobs"}), IsEmpty());
-}
-
-TEST(Completion, OffersParticipantsOnlyWhereOneIsWanted) {
-    EXPECT_THAT(complete_line({"break", "/jobs", ""}), ElementsAre("_c_1-lock-0000000001"));
-    EXPECT_THAT(complete_line({"break", "/jobs", "_c_1-lock-0000000001", ""}), IsEmpty());
-}
-
-TEST(Completion, NeverOffersWhatATerminalWouldNotShowAsItIs) {
-    EXPECT_THAT(complete_line({"run", "/jobs/"}), Not(Contains("/jobs/c\nd")));
+    servers other;
+    static_cast<void>(other.complete("run /jobs"));
+    EXPECT_THAT(other.asked, ElementsAre("/", "/jobs"));
 }
 
 TEST(Completion, LeavesTheCommandToTheShell) {
-    const auto begins = [](const words& line) {
-        const auto found = servers().complete(line);
-        return found.then == completion::action::command ? static_cast<int>(found.command_begins)
-                                                         : -1;
+    const std::pair<const char*, std::size_t> cases[]{
+        {"run /jobs/a ", 2},
+        {"run /jobs/a -- l", 3},
+        {"run -sE 3 /jobs/a ls -l x", 4},
+        {"run --file x c", 3},
+        {"run --all /jobs/a /jobs/b -- ls", 5},
     };
-    EXPECT_EQ(begins({"run", "/jobs/a", ""}), 2);
-    EXPECT_EQ(begins({"run", "/jobs/a", "--", "l"}), 3);
-    EXPECT_EQ(begins({"run", "-sE", "3", "/jobs/a", "ls", "-l", "x"}), 4);
-    EXPECT_EQ(begins({"run", "--file", "x", "c"}), 3);
-    EXPECT_EQ(begins({"run", "--all", "/jobs/a", "/jobs/b", "--", "ls"}), 5);
-    EXPECT_EQ(begins({"run", "--all", "/jobs/a", "/jo"}), -1);
-    EXPECT_EQ(begins({"run", "/jobs/a", "-c", ""}), -1);
-    EXPECT_THAT(complete_line({"run", "--all", "/jobs/a", "/jo"}), ElementsAre("/jobs"));
-}
-
-TEST(Completion, NeedsNoMoreThanTwoListsForAnOperand) {
-    servers s;
-    static_cast<void>(s.complete({"run", "/jobs"}));
-    EXPECT_THAT(s.asked, ElementsAre("/", "/jobs"));
+    for (const auto& [line, begin] : cases) {
+        const auto found = servers().complete(line);
+        EXPECT_EQ(found.then, completion::action::command) << line;
+        EXPECT_EQ(found.command_begins, begin) << line;
+    }
+    for (const char* line : {"run --all /jobs/a /jo", "run /jobs/a -c "}) {
+        EXPECT_NE(servers().complete(line).then, completion::action::command) << line;
+    }
 }
 
 TEST(ShellWords, AreReadWithoutBeingEvaluated) {
@@ -209,4 +208,4 @@ TEST(ShellWords, AreQuotedAsTheyWereBegun) {
 
 }  // namespace
 
-}  // namespace latchkey::cli
+}  // namespace latchkey::test

@@ -1,3 +1,4 @@
+#include "cli_words.hpp"
 #include "look/health_check.hpp"
 
 #include <chrono>
@@ -15,10 +16,6 @@ namespace {
 
 using namespace latchkey::cli;
 using namespace std::chrono_literals;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 constexpr wall_clock::time_point noon{std::chrono::seconds(1'795'000'000)};
 
@@ -52,8 +49,8 @@ lock_tree_entry directory_of(const std::string& path) {
     return e;
 }
 
-std::vector<std::string> checks_of(const std::vector<finding>& all) {
-    std::vector<std::string> names;
+words checks_of(const std::vector<finding>& all) {
+    words names;
     for (const finding& f : all) {
         names.push_back(f.check);
     }
@@ -63,7 +60,7 @@ std::vector<std::string> checks_of(const std::vector<finding>& all) {
 struct health_case {
     const char* name;
     void (*change)(lock_tree_entry& e);
-    std::vector<std::string> checks;
+    words checks;
 };
 
 class Health : public ::testing::TestWithParam<health_case> {};

@@ -1,3 +1,4 @@
+#include "cli_words.hpp"
 #include "eventually.hpp"
 #include "serve/http_server.hpp"
 
@@ -7,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/connect.hpp>
@@ -25,7 +27,6 @@ namespace {
 using namespace latchkey::cli;
 using namespace std::chrono_literals;
 using boost::asio::ip::tcp;
-using ::testing::HasSubstr;
 
 class HttpServer : public ::testing::Test {
 protected:
@@ -51,20 +52,18 @@ protected:
         runs_ = {};
     }
 
-    tcp::socket connect() {
+    /// A connection on which a text was sent.
+    tcp::socket sent(const std::string& text) {
         tcp::socket s(mine_);
         s.open(tcp::v4());
         s.set_option(boost::asio::socket_base::receive_buffer_size(4096));
         s.connect({boost::asio::ip::address_v4::loopback(), server_->port()});
+        boost::asio::write(s, boost::asio::buffer(text));
         return s;
     }
 
-    static void send(tcp::socket& s, const std::string& text) {
-        boost::asio::write(s, boost::asio::buffer(text));
-    }
-
     /// Everything that comes until the server ends the connection.
-    static std::string rest_of(tcp::socket& s) {
+    static std::string rest_of(tcp::socket s) {
         std::string all;
         boost::system::error_code ec;
         boost::asio::read(s, boost::asio::dynamic_buffer(all), ec);
@@ -87,31 +86,36 @@ protected:
 };
 
 const std::string wants_events = "GET /events HTTP/1.1\r\nHost: x\r\n\r\n";
+const std::string half = "GET / HTTP/1.1\r\nHost:";
+const std::string whole = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 
 TEST_F(HttpServer, ClosesAConnectionThatAsksNothing) {
     start({.idle = 20ms});
-    auto silent = connect();
-    EXPECT_EQ(rest_of(silent), "");
-    auto slow = connect();
-    send(slow, "GET / HTTP/1.1\r\nHost:");
-    EXPECT_EQ(rest_of(slow), "");
+    EXPECT_EQ(rest_of(sent("")), "");
+    EXPECT_EQ(rest_of(sent(half)), "");
+}
+
+TEST_F(HttpServer, ClosesAConnectionSoonOnWhichNothingWasAsked) {
+    start({.idle = 1h, .first_request = 20ms});
+    EXPECT_EQ(rest_of(sent(half)), "");
+    auto asked = sent("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    char byte = 0;
+    EXPECT_EQ(boost::asio::read(asked, boost::asio::buffer(&byte, 1)), 1U);
 }
 
 TEST_F(HttpServer, DropsAReaderOfEventsThatReadsTooSlowly) {
     first_ = std::string(8'000'000, 'x') + "\n";
     start({.event_write = 50ms, .event_buffer = 4096});
-    auto slow = connect();
-    send(slow, wants_events);
+    auto slow = sent(wants_events);
     ASSERT_TRUE(eventually([&] { return streams_begun_ == 1; }));
     EXPECT_TRUE(eventually([&] { return readers() == 0; }));
-    EXPECT_LT(rest_of(slow).size(), first_.size());
+    EXPECT_LT(rest_of(std::move(slow)).size(), first_.size());
 }
 
 TEST_F(HttpServer, DropsAReaderThatFallsBehind) {
     first_ = std::string(8'000'000, 'x') + "\n";
     start({.event_write = 1h, .events_behind = 3, .event_buffer = 4096});
-    auto slow = connect();
-    send(slow, wants_events);
+    const auto slow = sent(wants_events);
     ASSERT_TRUE(eventually([&] { return readers() == 1; }));
     for (int i = 0; i < 5; ++i) {
         boost::asio::post(io_, [this] { server_->publish(event_text("more", "{}\n")); });
@@ -121,8 +125,7 @@ TEST_F(HttpServer, DropsAReaderThatFallsBehind) {
 
 TEST_F(HttpServer, KeepsAReaderAwakeAndNoticesItsEnd) {
     start({.event_silence = 5ms});
-    std::optional<tcp::socket> reader = connect();
-    send(*reader, wants_events);
+    std::optional<tcp::socket> reader = sent(wants_events);
     std::string all;
     boost::asio::read_until(*reader, boost::asio::dynamic_buffer(all), ":\n\n:\n\n");
     EXPECT_THAT(all, HasSubstr("event: first\ndata: {}\n\n"));
@@ -130,58 +133,32 @@ TEST_F(HttpServer, KeepsAReaderAwakeAndNoticesItsEnd) {
     EXPECT_TRUE(eventually([&] { return readers() == 0; }));
 }
 
-TEST_F(HttpServer, HasAsManyConnectionsAsItMay) {
-    start({.connections = 1});
-    auto first = connect();
-    send(first, wants_events);
-    ASSERT_TRUE(eventually([&] { return readers() == 1; }));
-    auto second = connect();
-    EXPECT_THAT(rest_of(second), HasSubstr("503"));
-}
-
-TEST_F(HttpServer, ClosesAConnectionSoonOnWhichNothingWasAsked) {
-    start({.idle = 1h, .first_request = 20ms});
-    auto slow = connect();
-    send(slow, "GET / HTTP/1.1\r\nHost:");
-    EXPECT_EQ(rest_of(slow), "");
-    auto asked = connect();
-    send(asked, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-    char byte = 0;
-    EXPECT_EQ(boost::asio::read(asked, boost::asio::buffer(&byte, 1)), 1U);
-}
-
 TEST_F(HttpServer, AnswersThoughOthersAskOnlyHalf) {
-    const std::string half = "GET / HTTP/1.1\r\nHost:";
-    const std::string whole = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
     start({.connections = 10, .silent_per_address = 4, .idle = 1h, .first_request = 1h});
     std::vector<tcp::socket> halves;
-    for (int i = 0; i < 50; ++i) {
-        halves.push_back(connect());
-        send(halves.back(), half);
+    while (halves.size() < 50) {
+        halves.push_back(sent(half));
     }
-    auto probe = connect();
-    send(probe, whole);
-    EXPECT_THAT(rest_of(probe), HasSubstr("200 OK"));
-    EXPECT_EQ(rest_of(halves.front()), "") << "it has given way";
+    EXPECT_THAT(rest_of(sent(whole)), HasSubstr("200 OK"));
+    EXPECT_EQ(rest_of(std::move(halves.front())), "") << "it has given way";
 }
 
 TEST_F(HttpServer, AnswersThoughAllConnectionsAskOnlyHalf) {
     start({.connections = 3, .silent_per_address = 100, .idle = 1h, .first_request = 1h});
-    std::vector<tcp::socket> halves;
-    for (int i = 0; i < 3; ++i) {
-        halves.push_back(connect());
+    std::vector<tcp::socket> silent;
+    while (silent.size() < 3) {
+        silent.push_back(sent(""));
     }
-    auto probe = connect();
-    send(probe, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-    EXPECT_THAT(rest_of(probe), HasSubstr("200 OK"));
+    EXPECT_THAT(rest_of(sent(whole)), HasSubstr("200 OK"));
 }
 
 TEST_F(HttpServer, KnowsNoTransferEncodingButChunked) {
     start({});
     for (const std::string coding : {"xchunked", "gzip, chunked", "identity", "chunked, chunked"}) {
-        auto s = connect();
-        send(s, "GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: " + coding + "\r\n\r\n");
-        EXPECT_THAT(rest_of(s), HasSubstr("HTTP/1.1 501")) << coding;
+        EXPECT_THAT(
+            rest_of(sent("GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: " + coding + "\r\n\r\n")),
+            HasSubstr("HTTP/1.1 501"))
+            << coding;
     }
 }
 

@@ -1,8 +1,13 @@
+#include "cli_words.hpp"
+#include "look/member_changes.hpp"
+#include "look/owner_text.hpp"
 #include "look/queue_changes.hpp"
 #include "look/queue_json.hpp"
 #include "look/queue_text.hpp"
 #include "options/duration_text.hpp"
+#include "options/owner_record.hpp"
 #include "output/screen.hpp"
+#include "run/waiting_line.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -20,10 +25,6 @@ namespace {
 
 using namespace latchkey::cli;
 using namespace std::chrono_literals;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 constexpr wall_clock::time_point present{std::chrono::seconds(1'795'000'000)};
 
@@ -153,6 +154,9 @@ TEST(SummaryText, SaysWhatThePathIs) {
 TEST(QueueJson, HasStableFieldsAndEscapesAll) {
     queue_view v = mutex_of({participant_of(1, true)});
     v.participants[0].identified->host = "h\xff\u202e\n";
+    v.participants[0].id = "nightly";
+    v.participants[0].data = "worker\x1b[2J";
+    v.participants[0].library = participant_library::kazoo;
     v.participants[0].token = fencing_token{.zxid = 5};
     const std::string line = line_of(json_of(v));
     EXPECT_THAT(line, HasSubstr(R"("host":"h\ufffd\u202e\n")"));
@@ -169,10 +173,13 @@ TEST(QueueJson, HasStableFieldsAndEscapesAll) {
     EXPECT_EQ(p["token"], "5120");
     EXPECT_EQ(p["since"], "2026-11-18T11:06:40.000Z");
     EXPECT_EQ(p["pid"], 812);
+    EXPECT_EQ(p["id"], "nightly");
+    EXPECT_EQ(p["library"], "kazoo");
+    EXPECT_EQ(p["data"], "worker\x1b[2J");
 }
 
-std::vector<std::string> changes(const std::optional<queue_view>& before, const queue_view& now) {
-    std::vector<std::string> all;
+words events_between(const std::optional<queue_view>& before, const queue_view& now) {
+    words all;
     for (const queue_change& c : changes_between(before, now)) {
         all.push_back(std::string(c.event) +
                       (c.who ? ' ' + std::to_string(c.who->session_id) : ""));
@@ -183,17 +190,17 @@ std::vector<std::string> changes(const std::optional<queue_view>& before, const 
 TEST(QueueChanges, AreWhatDiffers) {
     const auto one = mutex_of({participant_of(1, true), participant_of(2, false)});
     auto two = mutex_of({participant_of(2, true), participant_of(3, false)});
-    EXPECT_THAT(changes(std::nullopt, one), ElementsAre("kind", "present 1", "present 2"));
-    EXPECT_THAT(changes(one, one), IsEmpty());
-    EXPECT_THAT(changes(one, two), ElementsAre("released 1", "granted 2", "joined 3"));
-    EXPECT_THAT(changes(two, one), ElementsAre("left 3", "granted 1", "demoted 2"));
+    EXPECT_THAT(events_between(std::nullopt, one), ElementsAre("kind", "present 1", "present 2"));
+    EXPECT_THAT(events_between(one, one), IsEmpty());
+    EXPECT_THAT(events_between(one, two), ElementsAre("released 1", "granted 2", "joined 3"));
+    EXPECT_THAT(events_between(two, one), ElementsAre("left 3", "granted 1", "demoted 2"));
     two.participants[1].mode = lock_mode::shared;
     auto three = mutex_of({participant_of(2, true), participant_of(3, false)});
     three.malformed = {"lock-1"};
-    EXPECT_THAT(changes(two, three), ElementsAre("malformed", "mode 3"));
+    EXPECT_THAT(events_between(two, three), ElementsAre("malformed", "mode 3"));
     queue_view none;
-    EXPECT_THAT(changes(one, none), ElementsAre("released 1", "left 2", "kind"));
-    EXPECT_THAT(changes(none, mutex_of({participant_of(4, true)})),
+    EXPECT_THAT(events_between(one, none), ElementsAre("released 1", "left 2", "kind"));
+    EXPECT_THAT(events_between(none, mutex_of({participant_of(4, true)})),
                 ElementsAre("kind", "granted 4"));
 }
 
@@ -218,6 +225,73 @@ TEST(Screen, CutsWhatDoesNotFit) {
     EXPECT_EQ(drawn("1\n2\n3\n4\n", {.rows = 4, .columns = 80}),
               begin + "1\x1b[K\n2\x1b[K\n... and 2 more lines\x1b[K\n" + end);
     EXPECT_EQ(drawn("", {.rows = 1, .columns = 1}), begin + end);
+}
+
+// ---- whose a znode is, and who waits ----
+
+TEST(OwnerRecord, IsShownByItsIdAndAge) {
+    EXPECT_THAT(owner_text(owner_record("permit", "nightly", "see wiki"), 12min),
+                AllOf(StartsWith("nightly, "), EndsWith(", 12 min)")));
+}
+
+TEST(OwnerRecord, OfOthersIsShownEscaped) {
+    EXPECT_EQ(owner_text(R"({"host":"ci-4\u001b","pid":812,"user":"build"})", 12min),
+              "build@ci-4\\x1b (pid 812, 12 min)");
+    EXPECT_EQ(owner_text("10.0.0.7\n", 5s), "10.0.0.7\\n (5 s)");
+    EXPECT_EQ(owner_text("", 3h), "another client (3 h)");
+    EXPECT_THAT(owner_text(std::string(100, 'x'), 0s), EndsWith("xxx... (0 s)"));
+}
+
+TEST(MemberChanges, AreThoseBetweenTwoLists) {
+    const auto member = [](const char* name, const char* data, std::int64_t czxid) {
+        return group_member{.name = name, .data = data, .czxid = czxid};
+    };
+    const group_member a = member("a", "", 1);
+    const group_member b = member("b", "", 2);
+    const group_member b_with_data = member("b", "x", 2);
+    const group_member b_again = member("b", "", 9);
+    const group_member c = member("c", "", 3);
+    using changes = std::vector<member_change>;
+    const std::vector<group_member> none;
+    EXPECT_EQ(changes_between(none, none), changes());
+    EXPECT_EQ(changes_between({}, {a, b}), (changes{{"joined", a}, {"joined", b}}));
+    EXPECT_EQ(changes_between({a, b}, {b, c}), (changes{{"left", a}, {"joined", c}}));
+    EXPECT_EQ(changes_between({b, c}, {a, b_with_data}),
+              (changes{{"joined", a}, {"changed", b_with_data}, {"left", c}}));
+    EXPECT_EQ(changes_between({a, b}, {a, b_again}), (changes{{"left", b}, {"joined", b_again}}));
+}
+
+TEST(PlaceAmong, CountsThoseWithLowerNumbers) {
+    const words queue{"_c_z-lock-0000000009", "x-lock-0000000010", "_c_a-lock-0000000011", "notes"};
+    const auto place = [&](const char* own) { return place_among(queue, own); };
+    EXPECT_EQ(place("_c_z-lock-0000000009"), (line_place{0, ""}));
+    EXPECT_EQ(place("x-lock-0000000010"), (line_place{1, "_c_z-lock-0000000009"}));
+    EXPECT_EQ(place("_c_a-lock-0000000011"), (line_place{2, "x-lock-0000000010"}));
+    EXPECT_EQ(place("_c_b-lock-0000000012"), std::nullopt) << "it has left";
+    EXPECT_EQ(place("notes"), std::nullopt);
+    EXPECT_EQ(place(""), (line_place{3, "_c_z-lock-0000000009"})) << "the first of an election";
+    EXPECT_EQ(place_among({}, ""), (line_place{0, ""}));
+}
+
+TEST(PlaceAmong, ReadersWaitForWritersAlone) {
+    const words queue{
+        "a__READ__0000000001", "b__WRIT__0000000002", "c__READ__0000000003", "d__WRIT__0000000004"};
+    EXPECT_EQ(place_among(queue, "c__READ__0000000003"), (line_place{1, "b__WRIT__0000000002"}));
+    EXPECT_EQ(place_among(queue, "d__WRIT__0000000004"), (line_place{3, "c__READ__0000000003"}));
+    EXPECT_EQ(place_among(queue, "a__READ__0000000001"), (line_place{0, ""}));
+}
+
+TEST(WaitingLineText, Ordinals) {
+    for (const std::string& text :
+         words_of("1st 2nd 3rd 4th 11th 12th 13th 21st 102nd 111th 1013th")) {
+        EXPECT_EQ(ordinal(std::stoul(text)), text);
+    }
+}
+
+TEST(WaitingLineText, Clock) {
+    EXPECT_EQ(clock_text(31s), "00:31");
+    EXPECT_EQ(clock_text(59min + 59s), "59:59");
+    EXPECT_EQ(clock_text(26h + 2min + 3s), "26:02:03");
 }
 
 }  // namespace

@@ -38,56 +38,53 @@ constexpr const char* nobody = "127.0.0.1:1";
 
 class SessionEnd : public ::testing::Test {
 protected:
-    static session_claim claim_of(const client& c) { return client_core::of(c)->claim(); }
+    session_claim claim() const { return client_core::of(client_)->claim(); }
+
+    /// The client, which lives, may take the session back before it is closed.
+    [[nodiscard]] bool eventually_ends(const session_to_end& s) const {
+        return eventually([&] { return end_session(s) && !held_.valid(); });
+    }
+
+    /// The claim with a server that does not answer.
+    session_claim claim_of_nobody() const {
+        session_claim of_nobody = claim();
+        of_nobody.server = nobody;
+        return of_nobody;
+    }
 
     latchkey::testing::ensemble servers_{{.servers = 2, .one_way = {}}};
     const std::string listening_ = servers_.serve("127.0.0.1", 0);
     const std::string second_ = listening_.substr(listening_.find(',') + 1);
     client client_ = client::connect(listening_);
+    mutex mutex_{client_, "/lock"};
+    const hold held_ = mutex_.acquire();
 };
 
 TEST_F(SessionEnd, TakesTheHoldOfAClient) {
-    mutex m(client_, "/lock");
-    const hold h = m.acquire();
-    const auto claim = claim_of(client_);
-    EXPECT_EQ(claim.id, client_.session_id());
-    // The client, which lives, may take the session back before it is closed.
-    EXPECT_TRUE(eventually([&] { return end_session({claim, {}}) && !h.valid(); }));
-    EXPECT_TRUE(h.why_lost() == loss_reason::session_expired ||
-                h.why_lost() == loss_reason::znode_deleted)  // that came while it had it back
-        << to_string(h.why_lost());
+    EXPECT_EQ(claim().id, client_.session_id());
+    EXPECT_EQ(claim().timeout, client_.session_timeout());
+    EXPECT_TRUE(eventually_ends({claim(), {}}));
+    EXPECT_TRUE(held_.why_lost() == loss_reason::session_expired ||
+                held_.why_lost() == loss_reason::znode_deleted)  // that came while it had it back
+        << to_string(held_.why_lost());
 }
 
 TEST_F(SessionEnd, TriesTheOtherServers) {
-    mutex m(client_, "/lock");
-    const hold h = m.acquire();
-    auto claim = claim_of(client_);
-    claim.server = nobody;
-    EXPECT_TRUE(eventually([&] {
-        return end_session({claim, {"not a server", nobody, second_}}) && !h.valid();
-    }));
+    EXPECT_TRUE(eventually_ends({claim_of_nobody(), {"not a server", nobody, second_}}));
 }
 
 TEST_F(SessionEnd, NameThatIsNotAnsweredDelaysNoOtherServer) {
-    mutex m(client_, "/lock");
-    const hold h = m.acquire();
-    auto claim = claim_of(client_);
-    claim.server = nobody;
-    EXPECT_TRUE(eventually([&] {
-        return end_session({claim, {"silent.example:2181", second_}}) && !h.valid();
-    }));
+    EXPECT_TRUE(eventually_ends({claim_of_nobody(), {"silent.example:2181", second_}}));
 }
 
 TEST_F(SessionEnd, OfAnUnknownSessionIsConfirmedAtOnce) {
-    mutex m(client_, "/lock");
-    const hold h = m.acquire();
-    auto claim = claim_of(client_);
-    claim.id += 1;
-    EXPECT_TRUE(end_session({claim, {}}));
-    claim = claim_of(client_);
-    claim.password[0] = static_cast<char>(~claim.password[0]);
-    EXPECT_TRUE(end_session({claim, {}})) << "a wrong password proves nothing";
-    EXPECT_TRUE(h.valid());
+    session_claim other = claim();
+    other.id += 1;
+    EXPECT_TRUE(end_session({other, {}}));
+    other = claim();
+    other.password[0] = static_cast<char>(~other.password[0]);
+    EXPECT_TRUE(end_session({other, {}})) << "a wrong password proves nothing";
+    EXPECT_TRUE(held_.valid());
 }
 
 TEST_F(SessionEnd, GivesUpWhenTheServersHaveEndedItAnyway) {
@@ -100,11 +97,8 @@ TEST_F(SessionEnd, GivesUpWhenTheServersHaveEndedItAnyway) {
 }
 
 TEST_F(SessionEnd, ClaimIsGoneWithTheSession) {
-    EXPECT_TRUE(client_.wait_connected(30s));
-    EXPECT_NE(claim_of(client_).id, 0);
-    EXPECT_EQ(claim_of(client_).timeout, client_.session_timeout());
     client_.close();
-    EXPECT_EQ(claim_of(client_), session_claim());
+    EXPECT_EQ(claim(), session_claim());
 }
 
 TEST(SessionToEnd, IsTheSameWhenUnpacked) {

@@ -20,105 +20,96 @@
 
 // The system refuses the usual ways to find and signal processes.
 
-namespace latchkey::cli {
+namespace latchkey::test {
 
 namespace {
 
 /// `main` in its group; `parent`, which left the group and survives TERM; and its child `deep`.
 class SupervisorFaults : public supervisor_fixture {
 protected:
-    void SetUp() override {
-        supervisor_fixture::SetUp();
-        script("deep",
-               "trap 'echo >$DIR/term; exit' TERM; echo $$ >$DIR/deep.pid; "
-               "while :; do sleep 0.01; done");
-        script("parent",
-               "trap : TERM; sh $DIR/deep & echo $$ >$DIR/parent.pid; "
-               "while :; do sleep 0.01; done");
+    SupervisorFaults() {
+        folder_.write("deep",
+                      "trap 'echo >$DIR/term; exit' TERM; echo $$ >$DIR/deep.pid; "
+                      "while :; do sleep 0.01; done");
+        folder_.write("parent",
+                      "trap : TERM; sh $DIR/deep & echo $$ >$DIR/parent.pid; "
+                      "while :; do sleep 0.01; done");
     }
 
     static constexpr const char* family_ = "setsid sh $DIR/parent & exec sleep 1000";
 
     bool family_runs() const {
-        return eventually([&] { return exists("deep.pid") && exists("parent.pid"); });
+        return folder_.eventually_has("deep.pid") && folder_.eventually_has("parent.pid");
+    }
+
+    static void take_descriptors(const supervisor& s) {
+        const rlimit none{0, 0};
+        EXPECT_EQ(::prlimit(s.pid(), RLIMIT_NOFILE, &none, nullptr), 0);
     }
 };
 
 // ---- signals ----
 
 class WherePidfdsAreRefused : public SupervisorFaults,
-                              public testing::WithParamInterface<std::tuple<int, int>> {};
+                              public ::testing::WithParamInterface<std::tuple<int, int>> {};
 
 TEST_P(WherePidfdsAreRefused, EveryDescendantIsSignalled) {
     const auto [call, error] = GetParam();
     EXPECT_EQ(0, in_another_process([&, call = call, error = error] {
-                  if (!test::refuse_system_calls({call}, error)) {
+                  if (!refuse_system_calls({call}, error)) {
                       return 1;
                   }
-                  supervisor s(shell(family_), arriving_);
-                  run(s, 2h, 1h);
+                  running s(*this, family_, 2h, 1h);
                   if (!family_runs()) {
                       return 2;
                   }
                   s.move_deadline(boottime_clock::now() + 30min);
-                  if (!eventually([&] { return exists("term"); }, 10s)) {
+                  if (!eventually([&] { return folder_.has("term"); }, 10s)) {
                       ::_exit(3);  // a return would wait for what is never killed
                   }
                   s.end_now();
-                  auto last = next(s).what;
-                  while (last == kind::started || last == kind::terminating) {
-                      last = next(s).what;
-                  }
-                  return last == kind::ended_by_loss ? 0 : 4;
+                  return s.ends_by_loss() ? 0 : 4;
               }));
-    EXPECT_THAT(survivors(), testing::IsEmpty());
+    EXPECT_THAT(survivors(), IsEmpty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Supervisor,
                          WherePidfdsAreRefused,
-                         testing::Combine(testing::Values(SYS_pidfd_open, SYS_pidfd_send_signal),
-                                          testing::Values(EPERM, ENOSYS, EMFILE)));
+                         ::testing::Combine(::testing::Values(SYS_pidfd_open,
+                                                              SYS_pidfd_send_signal),
+                                            ::testing::Values(EPERM, ENOSYS, EMFILE)));
 
 TEST_F(SupervisorFaults, ProcessesThatSurviveAreReported) {
     EXPECT_EQ(
         0, in_another_process([&] {
-            if (!test::refuse_system_calls({SYS_kill, SYS_pidfd_open, SYS_pidfd_send_signal},
-                                           EPERM)) {
+            if (!refuse_system_calls({SYS_kill, SYS_pidfd_open, SYS_pidfd_send_signal}, EPERM)) {
                 return 1;
             }
-            supervisor s(shell("echo 1 >$DIR/ready; while ! [ -e $DIR/go ]; do sleep 0.01; "
-                               "done"),
-                         arriving_);
-            run(s);
-            if (next(s).what != kind::started || !eventually([&] { return exists("ready"); })) {
+            running s(*this, "echo >$DIR/ready; while ! [ -e $DIR/go ]; do sleep 0.01; done");
+            if (!folder_.eventually_has("ready")) {
                 return 2;
             }
-            const rlimit none{0, 0};
-            ::prlimit(s.pid(), RLIMIT_NOFILE, &none, nullptr);
+            take_descriptors(s);
             s.end_now();
             const bool reported =
-                next(s).what == kind::terminating && next(s).what == kind::cannot_kill;
-            std::ofstream(folder_ / "go").close();
+                s.next().what == kind::terminating && s.next().what == kind::cannot_kill;
+            folder_.write("go");
             if (!reported) {
                 ::_exit(3);
             }
-            return next(s).what == kind::ended_by_loss ? 0 : 4;
+            return s.next().what == kind::ended_by_loss ? 0 : 4;
         }));
 }
 
 // ---- /proc ----
 
 TEST_F(SupervisorFaults, WithoutFileDescriptorsAllIsKilled) {
-    supervisor s(shell(family_), arriving_);
-    run(s);
-    EXPECT_EQ(next(s).what, kind::started);
+    running s(*this, family_);
     ASSERT_TRUE(family_runs());
-    const rlimit none{0, 0};
-    ASSERT_EQ(::prlimit(s.pid(), RLIMIT_NOFILE, &none, nullptr), 0);
+    take_descriptors(s);
     s.end_now();
-    EXPECT_EQ(next(s).what, kind::terminating);
-    EXPECT_EQ(next(s).what, kind::ended_by_loss);
-    EXPECT_THAT(survivors(), testing::IsEmpty());
+    EXPECT_TRUE(s.ends_by_loss());
+    EXPECT_THAT(survivors(), IsEmpty());
 }
 
 TEST_F(SupervisorFaults, WithoutProcAllIsKilled) {
@@ -137,13 +128,12 @@ TEST_F(SupervisorFaults, WithoutProcAllIsKilled) {
         if (sees_descendants()) {
             return 2;
         }
-        supervisor s(shell(family_), arriving_);
-        run(s);
-        if (next(s).what != kind::started || !family_runs()) {
+        running s(*this, family_);
+        if (!family_runs()) {
             return 3;
         }
         s.end_now();
-        if (next(s).what != kind::terminating || next(s).what != kind::ended_by_loss) {
+        if (!s.ends_by_loss()) {
             ::_exit(4);
         }
         return 0;
@@ -152,7 +142,7 @@ TEST_F(SupervisorFaults, WithoutProcAllIsKilled) {
         GTEST_SKIP() << "may not hide /proc from a process";
     }
     EXPECT_EQ(outcome, 0);
-    EXPECT_THAT(survivors(), testing::IsEmpty());
+    EXPECT_THAT(survivors(), IsEmpty());
 }
 
 TEST_F(SupervisorFaults, ProcessesOfOthersAreNotLookedAt) {
@@ -164,13 +154,10 @@ TEST_F(SupervisorFaults, ProcessesOfOthersAreNotLookedAt) {
         return ::read(watch, &event, sizeof event) > 0;
     };
     {
-        supervisor s(shell(family_), arriving_);
-        run(s);
-        EXPECT_EQ(next(s).what, kind::started);
+        running s(*this, family_);
         ASSERT_TRUE(family_runs());
         s.end_now();
-        EXPECT_EQ(next(s).what, kind::terminating);
-        EXPECT_EQ(next(s).what, kind::ended_by_loss);
+        EXPECT_TRUE(s.ends_by_loss());
     }
     EXPECT_FALSE(looked_at());
     static_cast<void>(dead(::getpid()));
@@ -262,29 +249,29 @@ private:
 };
 
 TEST_F(SupervisorFaults, CommandThatCannotRunLeavesNoEndForTheNext) {
-    if (latchkey::test::thread_sanitized) {
+    if (thread_sanitized) {
         GTEST_SKIP() << "the thread sanitizer's own thread is in the way of tracing";
     }
-    supervisor s({"/nonexistent/command"}, arriving_);
+    reporting_supervisor s({"/nonexistent/command"}, arriving_);
     const held_before_reaping hold(s.pid());
     if (!hold.holds()) {
         GTEST_SKIP() << "may not trace a child: " << std::strerror(errno);
     }
-    run(s);
+    s.run();
     const pid_t first = hold.go_on();
     ASSERT_NE(first, 0);
     hold.let_go_new(first);
     ASSERT_TRUE(eventually([&] { return dead(first); }));
-    run(s);
+    s.run();
     const pid_t second = hold.go_on();
     ASSERT_NE(second, 0);
     hold.let_go(s.pid());
-    EXPECT_EQ(next(s).what, kind::not_started);
+    EXPECT_EQ(s.next().what, kind::not_started);
     ASSERT_TRUE(eventually([&] { return state_of(s.pid()) == 'S'; }));
     hold.let_go_new(second);
-    EXPECT_EQ(next(s).what, kind::not_started) << "the first one's end is taken for its own";
+    EXPECT_EQ(s.next().what, kind::not_started) << "the first one's end is taken for its own";
 }
 
 }  // namespace
 
-}  // namespace latchkey::cli
+}  // namespace latchkey::test
