@@ -3,6 +3,7 @@
 #include "queued.hpp"
 #include "seeing_fixture.hpp"
 #include "too_slow.hpp"
+#include "two_that_wait.hpp"
 
 #include <algorithm>
 #include <set>
@@ -31,16 +32,19 @@ protected:
 };
 
 TEST_F(DoctorCommand, FindsADeadlockOfTwoPrograms) {
-    mutex a_one(one_, path_ + "/a");
-    mutex b_one(one_, path_ + "/b");
-    mutex a_two(two_, path_ + "/a");
-    mutex b_two(two_, path_ + "/b");
-    const hold a = a_one.acquire();
-    const hold b = b_two.acquire();
-    std::stop_source stop;
-    auto one_waits = queued_until(stop.get_token(), b_one);
-    EXPECT_EQ(run("doctor PATH")->wait(), 0) << "there is no deadlock yet";
-    auto two_waits = queued_until(stop.get_token(), a_two);
+    {
+        mutex a(one_, path_ + "/a");
+        mutex b(two_, path_ + "/b");
+        const hold one_holds = a.acquire();
+        const hold two_holds = b.acquire();
+        mutex wanted(one_, path_ + "/b");
+        std::stop_source stop;
+        auto waits = queued_until(stop.get_token(), wanted);
+        EXPECT_EQ(run("doctor PATH")->wait(), 0) << "one client waits, and not for itself";
+        stop.request_stop();
+        static_cast<void>(waits.get());
+    }
+    const two_that_wait both(one_, two_, path_);
     EXPECT_THAT(out_of(run("doctor PATH"), 1),
                 AllOf(HasSubstr("PROBLEM: deadlock"),
                       HasSubstr("waits for " + path_ + "/a, which "),
@@ -51,9 +55,6 @@ TEST_F(DoctorCommand, FindsADeadlockOfTwoPrograms) {
     EXPECT_THAT(all.front()["waits"], SizeIs(2));
     EXPECT_EQ(all.back()["type"], "end");
     EXPECT_EQ(all.back()["problems"], 1);
-    stop.request_stop();
-    static_cast<void>(one_waits.get());
-    static_cast<void>(two_waits.get());
 }
 
 TEST_F(DoctorCommand, FindsADeadlockWithCuratorsParticipants) {

@@ -14,13 +14,9 @@
 
 namespace latchkey::test {
 
-http_peer::http_peer(std::uint16_t port, int buffer)
-    : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+http_peer::http_peer(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     const timeval limit{600, 0};
     ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    if (buffer > 0) {
-        ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
-    }
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_port = htons(port);

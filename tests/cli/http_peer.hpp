@@ -18,9 +18,8 @@ struct http_reply {
 /// A client of HTTP that sends what a test says, byte for byte.
 class http_peer {
 public:
-    /// Connects to a port of 127.0.0.1. `buffer`: the bytes that the kernel keeps for this client;
-    /// 0: as many as it likes.
-    explicit http_peer(std::uint16_t port, int buffer = 0);
+    /// Connects to a port of 127.0.0.1.
+    explicit http_peer(std::uint16_t port);
     http_peer(const http_peer&) = delete;
     http_peer& operator=(const http_peer&) = delete;
     ~http_peer();

@@ -194,44 +194,5 @@ TEST_F(ClosedDescriptors, DoNotDisturbCommandsThatGoOn) {
     }
 }
 
-/// In a folder where every user may write.
-class OutputFiles : public ClosedDescriptors {
-protected:
-    OutputFiles() {
-        files::create_directory(folder_ / "shared");
-        files::permissions(folder_ / "shared", files::perms::all);
-    }
-
-    void plant_link(const std::string& name) const {
-        files::create_symlink(folder_ / "precious", folder_ / name);
-    }
-};
-
-TEST_F(OutputFiles, AreRefusedIfAnotherUserHasPlantedThem) {
-    plant_link("shared/link");
-    for (const auto& closed : every_combination) {
-        const auto p = run_with(closed,
-                                "lock --audit " + (folder_ / "shared/link") + " PATH -- touch",
-                                {folder_ / "ran"});
-        EXPECT_EQ(p->wait(), 64);
-        EXPECT_FALSE(folder_.has("precious") || folder_.has("ran"));
-    }
-}
-
-TEST_F(OutputFiles, OfMetricsAreReplacedAndWhatIsPlantedBesideThemIsNotUsed) {
-    folder_.write("precious", "precious");
-    const auto p = run_with({0, 1},
-                            "lock --metrics-file " + (folder_ / "shared/x.prom") + " PATH -- sh -c",
-                            {"touch $DIR/began; until test -e $DIR/end; do sleep 0.01; done"});
-    ASSERT_TRUE(folder_.eventually_has("began"));
-    const std::string name = "shared/x.prom." + std::to_string(p->pid());
-    plant_link(name + ".tmp");
-    plant_link(name);
-    folder_.write("end");
-    EXPECT_EQ(p->wait(), 0) << p->err();
-    EXPECT_EQ(folder_.content("precious"), "precious");
-    EXPECT_THAT(folder_.content("shared/x.prom"), HasSubstr("latchkey_hold_seconds_count"));
-}
-
 }  // namespace
 }  // namespace latchkey::test

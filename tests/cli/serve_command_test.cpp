@@ -35,7 +35,7 @@ protected:
 
 TEST_F(ServeCommand, HasTheFieldsOfTreeWhoAndDoctor) {
     serve();
-    const two_that_wait both(*this);
+    const two_that_wait both(one_, two_, "/jobs");
     ASSERT_TRUE(eventually_shown("/api/doctor", "deadlock"));
     const auto tree = objects_of(run("tree --json /"));
     const auto locks = json("/api/locks")["locks"];
@@ -62,7 +62,7 @@ TEST_F(ServeCommand, HasTheFieldsOfTreeWhoAndDoctor) {
 
 TEST_F(ServeCommand, WritesMetricsOfEachLock) {
     serve();
-    const two_that_wait both(*this);
+    const two_that_wait both(one_, two_, "/jobs");
     leader_latch election(one_, "/services/billing", {.id = "one"});
     election.start();
     ASSERT_TRUE(eventually_shown("/metrics", "latchkey_election_led"));
@@ -110,7 +110,7 @@ TEST_F(ServeCommand, LimitsTheNumberOfLabels) {
 
 TEST_F(ServeCommand, IsWhatTheDashboardAndTheAlertsAskFor) {
     serve();
-    const two_that_wait both(*this);
+    const two_that_wait both(one_, two_, "/jobs");
     leader_latch election(one_, "/services/billing", {.id = "one"});
     election.start();
     ASSERT_TRUE(eventually_shown("/metrics", "latchkey_election_led"));

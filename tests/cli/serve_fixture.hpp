@@ -9,9 +9,9 @@
 #include "http_peer.hpp"
 #include "program_output.hpp"
 #include "queued.hpp"
+#include "two_that_wait.hpp"
 
 #include <cstdint>
-#include <future>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -101,35 +101,6 @@ protected:
     [[nodiscard]] bool eventually_shown(const std::string& target, const std::string& text) const {
         return eventually([&] { return get(target).body.find(text) != std::string::npos; });
     }
-
-    /// The session of one_ holds /a and waits for /b, that of two_ holds /b and waits for /a.
-    class two_that_wait {
-    public:
-        explicit two_that_wait(const serve_fixture& f)
-            : a_one_(f.one_, "/jobs/a"),
-              b_one_(f.one_, "/jobs/b"),
-              a_two_(f.two_, "/jobs/a"),
-              b_two_(f.two_, "/jobs/b"),
-              a_(a_one_.acquire()),
-              b_(b_two_.acquire()),
-              one_waits_(queued_until(stop_.get_token(), b_one_)),
-              two_waits_(queued_until(stop_.get_token(), a_two_)) {}
-
-        two_that_wait(const two_that_wait&) = delete;
-        two_that_wait& operator=(const two_that_wait&) = delete;
-
-        ~two_that_wait() {
-            stop_.request_stop();
-            static_cast<void>(one_waits_.get());
-            static_cast<void>(two_waits_.get());
-        }
-
-    private:
-        mutex a_one_, b_one_, a_two_, b_two_;
-        hold a_, b_;
-        std::stop_source stop_;
-        std::future<hold> one_waits_, two_waits_;
-    };
 
     latchkey::testing::ensemble servers_{
         {.servers = 1, .one_way = {}, .tick = std::chrono::seconds(2)}};

@@ -1,13 +1,13 @@
-#include <latchkey/leader_latch.hpp>
-#include <latchkey/semaphore.hpp>
-#include <latchkey/shared_mutex.hpp>
+#include <latchkey/mutex.hpp>
 
 #include "browser.hpp"
 #include "serve_fixture.hpp"
 
 #include <cstdlib>
-#include <future>
-#include <memory>
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -128,7 +128,7 @@ TEST_F(ServePage, ShowsTheTreeAndFollowsALock) {
 
 TEST_F(ServePage, DrawsADeadlockInRed) {
     serve();
-    const two_that_wait both(*this);
+    const two_that_wait both(one_, two_, "/jobs");
     open("#waits");
     EXPECT_TRUE(eventually_has(4, ".node[data-red]"));
     EXPECT_EQ(count_of(".edge[data-red]"), 4);
@@ -143,40 +143,29 @@ TEST_F(ServePage, DrawsADeadlockInRed) {
 
 TEST_F(ServePage, DrawsClientsThatOnlyWaitAsOne) {
     serve();
-    std::vector<client> all;
-    while (all.size() < 9) {
-        all.push_back(client::connect(connect_string_));
+    mutex nightly(one_, "/jobs/eu/nightly");
+    const hold held = nightly.acquire();
+    std::vector<running_program> others;
+    for (const char* holder : {"lock /jobs/eu/hourly",
+                               "lock /jobs/us/weekly",
+                               "lock -N 2 --limit 3 /pools/database",
+                               "lock -N 1 /pools/database",
+                               "lock -s /files/index",
+                               "elect --id billing-1 --data 10.0.0.1:8443 /services/billing"}) {
+        others.push_back(run(holder));
+        ASSERT_TRUE(eventually_prints(others.back(), "\n")) << others.back()->err();
+    }
+    for (const char* waiter : {"lock -N 1 /pools/database",
+                               "lock -x /files/index",
+                               "elect --id billing-2 /services/billing"}) {
+        others.push_back(run(waiter));
+    }
+    for (int i = 0; i < 6; ++i) {
+        others.push_back(run("lock /jobs/eu/nightly"));
     }
     std::stop_source stop;
-    mutex nightly(one_, "/jobs/eu/nightly");
-    mutex hourly(two_, "/jobs/eu/hourly");
-    mutex weekly(two_, "/jobs/us/weekly");
-    semaphore pool(one_, "/pools/database", 3);
-    semaphore second_pool(two_, "/pools/database", 3);
-    semaphore third_pool(all[8], "/pools/database", 3);
-    shared_mutex files(two_, "/files/index");
-    shared_mutex writer(all[7], "/files/index");
-    leader_latch leads(one_, "/services/billing", {.id = "billing-1", .data = "10.0.0.1:8443"});
-    leader_latch follows(two_, "/services/billing", {.id = "billing-2"});
-    const hold one = nightly.acquire();
-    const hold two = hourly.acquire();
-    const hold three = weekly.acquire();
-    const hold four = pool.acquire(2);
-    const hold five = second_pool.acquire(1);
-    const hold six = files.acquire(lock_mode::shared);
-    ASSERT_TRUE(leads.wait());
-    follows.start();
-    std::vector<std::unique_ptr<mutex>> locks;
-    std::vector<std::future<hold>> waits;
-    for (int i = 0; i < 6; ++i) {
-        locks.push_back(
-            std::make_unique<mutex>(all[static_cast<std::size_t>(i)], "/jobs/eu/nightly"));
-        waits.push_back(queued_until(stop.get_token(), *locks.back()));
-    }
     mutex chain(one_, "/jobs/eu/hourly");
-    waits.push_back(queued_until(stop.get_token(), chain));
-    waits.push_back(queued_until(stop.get_token(), third_pool, 1U));
-    waits.push_back(queued_until(stop.get_token(), writer, lock_mode::exclusive));
+    auto waits = queued_until(stop.get_token(), chain);
     ASSERT_TRUE(eventually_shown("/api/graph", "/files/index"));
     open("#waits");
     EXPECT_TRUE(shows("6 clients"));
@@ -196,9 +185,7 @@ TEST_F(ServePage, DrawsClientsThatOnlyWaitAsOne) {
         "document.documentElement.scrollWidth <= document.documentElement.clientWidth");
     EXPECT_EQ(wide, true) << "the page scrolls sideways";
     stop.request_stop();
-    for (auto& w : waits) {
-        static_cast<void>(w.get());
-    }
+    static_cast<void>(waits.get());
 }
 
 TEST_F(ServePage, TakesTextOfOthersForText) {

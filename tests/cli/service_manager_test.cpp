@@ -42,19 +42,14 @@ protected:
     const service_socket manager_;
 };
 
-TEST_F(ServiceManager, WatchdogIsToldThatACommandRunsThatDoesNotSpeakForItself) {
-    for (const std::string& line : running_) {
-        const auto p = run(line + "sleep 1000", {}, unit("100000"));
-        expect_told(p, 5);
-        EXPECT_NE(status_after(SIGTERM, p), -1) << line;
-    }
-}
-
-TEST_F(ServiceManager, WatchdogIsToldWhileACommandOfLatchkeyWaitsOrServes) {
-    const auto holder = holding("lock PATH");
+TEST_F(ServiceManager, WatchdogIsToldWhileACommandRunsAndWhileLatchkeyWaitsOrServes) {
+    const auto holder = holding("lock PATH.taken");
     ASSERT_EQ(run("barrier set PATH.barrier")->wait(), 0);
-    for (const std::string line : {"lock PATH -- true",
-                                   "elect PATH -- true",
+    for (const std::string line : {"lock PATH -- sleep 1000",
+                                   "elect PATH -- sleep 1000",
+                                   "join PATH me -- sleep 1000",
+                                   "lock PATH.taken -- true",
+                                   "elect PATH.taken -- true",
                                    "lock PATH.free",
                                    "watch PATH",
                                    "elect -l PATH",
@@ -64,7 +59,7 @@ TEST_F(ServiceManager, WatchdogIsToldWhileACommandOfLatchkeyWaitsOrServes) {
                                    "dev-server --listen 127.0.0.1:0"}) {
         SCOPED_TRACE(line);
         const auto p = run(line, {}, unit("100000"));
-        expect_told(p, 3);
+        expect_told(p, 5);
         EXPECT_NE(status_after(SIGTERM, p), -1);
     }
 }
