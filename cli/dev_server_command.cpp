@@ -88,7 +88,7 @@ dev_server_options parse_dev_server(const std::vector<std::string>& arguments) {
                  [&](const std::string& text) { options.servers = servers_from(text); });
     parser.value("--tick", [&](const std::string& text) { options.tick = tick_from(text); });
     parser.flag("--open-exists", options.open_exists);
-    const auto operands = parser.read(arguments);
+    const auto operands = parser.read_anywhere(arguments);
     if (!operands.empty()) {
         throw usage_error(fmt::format("'{}': dev-server takes no operands; leave it out",
                                       escaped(operands.front())));

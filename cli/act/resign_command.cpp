@@ -50,14 +50,13 @@ resign_options parse_resign(const std::vector<std::string>& arguments) {
     resign_options options;
     options.declare(parser, environment_variable);
     parser.value("--to", options.to);
-    auto operands = parser.read(arguments);
-    drop_double_dash(operands);
+    const auto operands = parser.read_anywhere(arguments);
     if (operands.empty()) {
         throw usage_error(
             "which election? give its path, for example: latchkey resign /service/leader");
     }
     if (operands.size() > 1) {
-        throw usage_error(fmt::format("'{}' after PATH: options come before it; leave it out",
+        throw usage_error(fmt::format("'{}' after PATH: resign takes one path; leave it out",
                                       escaped(operands[1])));
     }
     options.path = operands.front();

@@ -78,7 +78,7 @@ ping_options parse_ping(const std::vector<std::string>& arguments) {
         }
         options.count = *count;
     });
-    const auto operands = parser.read(arguments);
+    const auto operands = parser.read_anywhere(arguments);
     if (!operands.empty()) {
         throw usage_error(
             fmt::format("'{}' is not an option; give servers with -z", escaped(operands.front())));

@@ -26,8 +26,8 @@ struct help_request : std::runtime_error {
 /// What -V prints: the versions of latchkey and of what it contains, and whether it has TLS.
 [[nodiscard]] std::string version_line();
 
-/// The options of one of latchkey's commands. They end at the first operand, so that the options of
-/// a command that latchkey runs are never taken for options of latchkey.
+/// The options of one of latchkey's commands. Of one that runs a command of the user, they end at
+/// the first operand, so that the options of that command are never taken for options of latchkey.
 class option_parser {
 public:
     using value_reader = std::function<void(const std::string& text)>;

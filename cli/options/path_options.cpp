@@ -18,13 +18,12 @@ void path_options::read(option_parser& parser,
                         std::size_t most,
                         const std::string& otherwise) {
     declare(parser, environment_variable);
-    paths = parser.read(arguments);
-    drop_double_dash(paths);
+    paths = parser.read_anywhere(arguments);
     if (paths.empty() && !otherwise.empty()) {
         paths.push_back(otherwise);
     }
     if (paths.size() > most) {
-        throw usage_error(fmt::format("'{}' after PATH: options come before it; leave it out",
+        throw usage_error(fmt::format("'{}' after PATH: this command takes one path; leave it out",
                                       escaped(paths[most])));
     }
     for (const std::string& p : paths) {

@@ -307,10 +307,13 @@ std::vector<testing::ensemble::session_info> cluster::sessions() const {
         testing::ensemble::session_info info;
         info.id = id;
         info.alive = l != nullptr && l->sessions().alive(id);
+        // A server that is paused does not know that its client has moved on.
+        const ensemble_session* const client = client_of(id);
         for (const auto& s : servers_) {
             if (s->clients().connection_of(id) != nullptr) {
+                const bool is_its = client == nullptr || client->server() == s->index();
+                info.server = !info.connected || is_its ? s->index() : info.server;
                 info.connected = true;
-                info.server = s->index();
             }
         }
         all.push_back(info);

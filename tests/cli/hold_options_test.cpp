@@ -159,7 +159,7 @@ TEST_F(HoldOptions, IdAndDataAreInTheRecordOfTheParticipant) {
     ASSERT_TRUE(who.identified.has_value());
     EXPECT_EQ(who.identified->pid, p->pid());
     EXPECT_EQ(who.identified->mode, "exclusive");
-    EXPECT_EQ(object_of(run("who --json PATH"))["participants"][0]["id"], "nightly \"backup\"");
+    EXPECT_EQ(object_of(run("who PATH --json"))["participants"][0]["id"], "nightly \"backup\"");
     EXPECT_THAT(who.data, AllOf(HasSubstr("nightly \\\"backup\\\""), HasSubstr("see wiki")));
 }
 

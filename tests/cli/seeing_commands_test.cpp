@@ -27,8 +27,8 @@ TEST_F(SeeingCommands, ReportWhyTheyCannotLook) {
         SCOPED_TRACE(command);
         EXPECT_THAT(err_of(run(command + " PATH"), 77), HasSubstr(path_));
     }
-    for (const std::string command : {"who -z 127.0.0.1:1 -t 0.5 PATH",
-                                      "leader -z 127.0.0.1:1 -t 0.5 PATH",
+    for (const std::string command : {"who PATH -z 127.0.0.1:1 -t 0.5",
+                                      "leader PATH -z 127.0.0.1:1 -t 0.5",
                                       "ping -z 127.0.0.1:1 -t 0.5"}) {
         SCOPED_TRACE(command);
         EXPECT_EQ(run(command)->wait(), 69);

@@ -1,5 +1,7 @@
 #include "queue_names.hpp"
 
+#include "ensemble/virtual/virtual_loop.hpp"
+#include "queue/directory_notes.hpp"
 #include "story.hpp"
 
 #include <chrono>
@@ -151,6 +153,21 @@ TEST(DelayRecord, IsBehindEveryParticipantByAnyOrder) {
         EXPECT_EQ(place_of(record, lock_names).what, queue_place::standing::foreign);
         EXPECT_EQ(place_of(record, read_write_names).what, queue_place::standing::foreign);
     }
+}
+
+/// Several records of one holder have one czxid; a directory that is made again may have a record
+/// of the same name.
+TEST(DirectoryNotes, CountADelayFromWhenTheHolderWasFirstSeenToBeGone) {
+    const auto l = virtual_loop::make(virtual_loop::mode::stepped, 1);
+    directory_notes notes;
+    const auto end = notes.end_of_delay(*l, "/lock/delay-a", 7, 30s);
+    EXPECT_EQ(end, l->now() + 30s);
+    l->run_for(10s);
+    EXPECT_EQ(notes.end_of_delay(*l, "/lock/delay-a", 7, 30s), end) << "the same holder";
+    EXPECT_EQ(notes.end_of_delay(*l, "/lock/delay-a", 9, 30s), end + 10s) << "of another directory";
+    EXPECT_EQ(notes.end_of_delay(*l, "/lock/delay-b", 7, 30s), end + 10s) << "another record";
+    l->run_for(2h);
+    EXPECT_EQ(notes.end_of_delay(*l, "/lock/delay-a", 7, 30s), l->now() + 30s) << "long forgotten";
 }
 
 }  // namespace
