@@ -1,5 +1,5 @@
-#include "frame_writer.hpp"
 #include "input.hpp"
+#include "wire_frames.hpp"
 #include "zookeeper/frame_check.hpp"
 
 #include <algorithm>
@@ -13,38 +13,36 @@ namespace {
 using namespace latchkey;
 using fuzz::require;
 using test::answer_to;
-using test::frame_writer;
+using test::header_of;
+using test::jute_writer;
 using test::opcode;
-using test::request_of;
+using test::part;
+using test::put_create;
 
-std::string body_of(const frame_writer& w) {
-    return w.frame().substr(4);
+std::string body_of(jute_writer w) {
+    return w.take().substr(4);
 }
 
 struct exchange {
-    frame_writer request;
-    frame_writer answer;
+    jute_writer request;
+    jute_writer answer;
 };
 
-void put_stat(frame_writer& w) {
+void put_stat(jute_writer& w) {
     w.long_number(1).long_number(1).long_number(2).long_number(2).number(0).number(0).number(0);
     w.long_number(0).number(4).number(0).long_number(1);
 }
 
-void put_create(frame_writer& w, std::string_view path) {
-    w.text(path).text("data").number(1).number(31).text("world").text("anyone").number(0);
-}
-
 exchange make_multi(fuzz::numbers& in, std::int32_t xid) {
-    exchange made{request_of(xid, opcode::multi), answer_to(xid)};
+    exchange made{header_of(xid, opcode::multi), answer_to(xid)};
     const bool fails = in.below(4) == 0;
     for (std::size_t left = 1 + in.below(4); left > 0; --left) {
         constexpr std::array types{opcode::check, opcode::create, opcode::remove, opcode::set_data};
         const opcode type = types.at(in.below(types.size()));
-        made.request.number(type).flag(false).number(-1);
-        made.answer.number(fails ? opcode::error : type).flag(false).number(0);
+        part(made.request, type);
+        part(made.answer, fails ? opcode::error : type, 0);
         if (type == opcode::create) {
-            put_create(made.request, "/a");
+            put_create(made.request, "/a", "data");
         } else {
             made.request.text("/a");
             if (type == opcode::set_data) {
@@ -79,9 +77,9 @@ exchange make(fuzz::numbers& in, std::int32_t xid) {
     if (type == opcode::multi) {
         return make_multi(in, xid);
     }
-    exchange made{request_of(xid, type), answer_to(xid)};
+    exchange made{header_of(xid, type), answer_to(xid)};
     if (type == opcode::create2) {
-        put_create(made.request, "/a");
+        put_create(made.request, "/a", "data");
         made.answer.text("/a0000000001");
     } else {
         made.request.text("/a");
@@ -137,12 +135,8 @@ void check_reason(const std::string& why) {
 void fuzz::check_input(std::string_view text) {
     fuzz::numbers in(text);
     frame_check check(in.below(2) == 0);
-    std::string hello = body_of(frame_writer()
-                                    .number(0)
-                                    .number(6000)
-                                    .long_number(7)
-                                    .text(std::string(16, 'p'))
-                                    .flag(false));
+    std::string hello = body_of(
+        jute_writer().number(0).number(6000).long_number(7).text(std::string(16, 'p')).flag(false));
     const bool begins_well = in.below(8) != 0;
     const std::string why = check.received(begins_well ? hello : changed(in, hello));
     check_reason(why);
@@ -162,7 +156,7 @@ void fuzz::check_input(std::string_view text) {
             const std::int32_t out_of_turn = -1 - static_cast<std::int32_t>(in.below(4));
             const std::string frame = out_of_turn == -1 ? test::event_frame("/a").substr(4)
                                                         : body_of(answer_to(out_of_turn));
-            check.sent(body_of(request_of(out_of_turn == -4 ? -4 : -2, opcode::none)));
+            check.sent(body_of(header_of(out_of_turn == -4 ? -4 : -2, opcode::none)));
             reason = check.received(in.below(2) == 0 ? frame : changed(in, frame));
             check_reason(reason);
             if (!reason.empty()) {
