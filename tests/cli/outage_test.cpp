@@ -1,6 +1,7 @@
 #include "elect_fixture.hpp"
 
 #include <csignal>
+#include <cstdlib>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -111,10 +112,11 @@ TEST_F(ElectOutage, OfAllServersKillsTheCommandAndTheNextTermRunsItAgain) {
     const auto leader = run_sh("elect -t 4 --id a PATH", family);
     const running_family processes(folder_);
     const auto listening = run("elect -l PATH");
-    /// The token in the last line about a leader; 0 for "no leader".
+    /// The token in the last line; 0 for "no leader", and for one whose record is not written yet.
     const auto last_token = [&] {
-        const words last = words_of(lines_of(listening->out()).back());
-        return listening->out().ends_with('\n') && last.size() > 2 ? std::stoll(last[2]) : 0;
+        const std::string all = listening->out();  // which grows
+        const words last = words_of(lines_of(all).back());
+        return all.ends_with('\n') && last.size() > 2 ? std::atoll(last[2].c_str()) : 0;
     };
     ASSERT_TRUE(eventually_prints(listening, "\n"));
     ASSERT_TRUE(eventually([&] { return last_token() > 0; }));
