@@ -162,8 +162,7 @@ leader_latch::resignation request_to_resign(const client& c,
     const std::string peers = peers_of(path);
     const auto lists = blocking_read(core, {request::children(path), request::children(peers)});
     for (const reply& r : lists) {
-        failure_of(r.code, path, request::kind::children)
-            .raise_unless(r.ok() || r.code == result_code::no_node);
+        failure_of(r.code, path, request::kind::children).raise_unless(r.tells_whether_there());
     }
     const auto queue = in_order(lists[0].names, latch_names);
     if (queue.empty()) {

@@ -64,7 +64,7 @@ std::optional<leader_info> find_leader(const client& c, const std::string& path)
         for (std::size_t i = 1; i < answers.size(); ++i) {
             const reply& a = answers[i];
             failure_of(a.code, questions[i].path, questions[i].what)
-                .raise_unless(a.ok() || a.code == result_code::no_node);
+                .raise_unless(a.tells_whether_there());
             if (a.ok() && (oldest == nullptr || a.stat.czxid < oldest->stat.czxid)) {
                 oldest = &a;
                 its_path = questions[i].path;

@@ -27,7 +27,7 @@ attempt::attempt(const std::shared_ptr<client_core>& core,
 
 void attempt::start() {
     running_.start(join(), [this](std::optional<end> over) {
-        over ? owner_.on_ended(*std::move(over)) : contend(std::exchange(listed_, {}));
+        over ? owner_.on_ended(*std::move(over)) : contend();
     });
 }
 
@@ -39,7 +39,7 @@ task<std::optional<attempt::end>> attempt::join() {
         auto looking = look_at_queues(core_, as_);
         queues_seen seen = co_await looking;
         if (seen.directories_exist && !directory_known_) {
-            look_at_access(*core_, *as_);  // as who creates them does
+            look_at_access(*core_, *as_);  // as the client that creates them does
         }
         directory_known_ = seen.directories_exist;
         if (!seen.free) {
@@ -121,13 +121,13 @@ std::string_view attempt::prefix() const noexcept {
 
 // ---- waiting ----
 
-/// Begins with new lists, unless they are at hand.
-void attempt::contend(std::vector<directory_lists::answer> at_hand) {
-    running_.drop();
+/// Begins with new lists, unless those of the create are at hand.
+void attempt::contend() {
     for (entry& e : entries_) {
         queue_wait::owner& self = *this;
         e.wait = std::make_unique<queue_wait>(core_, as_, *e.znode, prefix(), rule(), self);
     }
+    auto at_hand = std::exchange(listed_, {});
     at_hand.resize(entries_.size());
     // Thousands wait: meanwhile there is no frame but that of the wait.
     running_.start(entries_.size() == 1 ? entries_.front().wait->run(std::move(at_hand.front()))
@@ -188,6 +188,9 @@ task<queue_wait::end> attempt::until_first(std::vector<directory_lists::answer> 
     timer watch_delay(core_->loop());
     const auto note = [this, &watch_delay, set = over.setter()](entry& there, queue_wait::end how) {
         there.first = how.what == queue_wait::end::kind::first;
+        if (there.first) {
+            there.wait.reset();  // it asks for no proof of the session while it waits elsewhere
+        }
         if (there.first && !is_first_everywhere()) {
             // Unless the others follow within this event: then the znode needs no watch.
             watch_delay.start(loop::clock::duration::zero(), [this] { watch_where_first(); });
@@ -372,7 +375,7 @@ void attempt::on_moved(const swapped& s, const std::string& to) {
     } else if (s.what == swapped::kind::gone) {
         owner_.on_ended({end::kind::place_lost});
     } else {
-        contend({});
+        contend();
     }
 }
 

@@ -122,7 +122,7 @@ private:
 
     [[nodiscard]] task<std::optional<end>> join();
     void note_joined(const protected_create::joined& j);
-    void contend(std::vector<directory_lists::answer> at_hand);
+    void contend();
     void on_waited(queue_wait::end how);
     [[nodiscard]] task<end> until_granted();
     [[nodiscard]] task<queue_wait::end> until_first(std::vector<directory_lists::answer> at_hand);

@@ -99,7 +99,7 @@ private:
     telemetry::time_point served_;                      ///< when a call that waited got a turn
 };
 
-/// One call of acquire. A limit of zero means to take the lock only if nobody is ahead.
+/// One call of acquire. A limit of zero means to take the lock only if no participant is ahead.
 class acquire_call final : public user_call<hold>, public queue_participant::owner {
 public:
     acquire_call(std::shared_ptr<local_queue> queue,

@@ -1,7 +1,6 @@
 #include "queue/mode_change.hpp"
 
 #include "queue/quorum_check.hpp"
-#include "queue/stray_creates.hpp"
 #include "text/path.hpp"
 
 #include <utility>

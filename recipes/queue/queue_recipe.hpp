@@ -119,12 +119,6 @@ struct queue_recipe {
     [[nodiscard]] const std::string& users_path() const noexcept {
         return options().owner_path.empty() ? directory : options().owner_path;
     }
-
-    /// Whether the first in a queue has something to do or to wait for yet before it holds: what
-    /// comes after that proves its session.
-    [[nodiscard]] bool has_more_steps() const noexcept {
-        return terms || !options().more_directories.empty();
-    }
 };
 
 /// What stands between the GUID and the sequence.

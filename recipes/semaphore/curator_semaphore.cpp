@@ -59,7 +59,7 @@ public:
     [[nodiscard]] std::vector<std::string> names_in(const reply& r,
                                                     const std::string& directory) const {
         failure_of(r.code, directory, request::kind::children)
-            .raise_unless(r.ok() || r.code == result_code::no_node);
+            .raise_unless(r.tells_whether_there());
         return r.names;
     }
 

@@ -58,8 +58,7 @@ public:
             .raise_unless(answers.front().ok());
         for (std::size_t i = 1; i < answers.size(); ++i) {
             const reply& r = answers[i];
-            failure_of(r.code, also[i].path, also[i].what)
-                .raise_unless(r.ok() || r.code == result_code::no_node);
+            failure_of(r.code, also[i].path, also[i].what).raise_unless(r.tells_whether_there());
         }
         return answers;
     }

@@ -54,7 +54,7 @@ void stray_znode::session_connected() {
         }
         if (r.ok() && r.stat.ephemeral_owner == self->core_->session_id()) {
             self->send();
-        } else if (r.ok() || r.code == result_code::no_node) {
+        } else if (r.tells_whether_there()) {
             self->gone();
         } else {
             self->again();

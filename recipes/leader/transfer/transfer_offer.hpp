@@ -20,8 +20,8 @@ struct transfer_offer {
 struct transfer_outcome {
     /// The name of the candidate's znode, right behind the leader's; empty: not accepted.
     std::string successor;
-    /// The leader's znode is gone: nobody can follow it. A znode with its number is of a queue that
-    /// began again after its directory was deleted.
+    /// The leader's znode is gone: no candidate can follow it. A znode with its number is of a
+    /// queue that began again after its directory was deleted.
     bool gone = false;
     failure why = {};     ///< if it was not accepted: it could not be written
     bool stands = false;  ///< it could not be withdrawn: the candidate may still accept it
