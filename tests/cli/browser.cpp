@@ -1,6 +1,7 @@
 #include "browser.hpp"
 
 #include "eventually.hpp"
+#include "words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +9,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -73,8 +73,8 @@ std::string decoded_base64(const std::string& text) {
 }  // namespace
 
 std::string browser::installed() {
-    std::istringstream folders(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "");
-    for (std::string folder; std::getline(folders, folder, ':');) {
+    const char* const folders = std::getenv("PATH");
+    for (const std::string& folder : parts_of(folders != nullptr ? folders : "", ':')) {
         for (const char* name : {"chromium", "chromium-browser", "google-chrome"}) {
             const std::string program = folder + '/' + name;
             if (::access(program.c_str(), X_OK) == 0) {

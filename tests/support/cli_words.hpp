@@ -1,7 +1,7 @@
 #pragma once
 
-#include <iterator>
-#include <sstream>
+#include "words.hpp"
+
 #include <string>
 #include <vector>
 
@@ -24,19 +24,8 @@ using ::testing::StartsWith;
 
 using words = std::vector<std::string>;
 
-/// A command line as it is typed, for a command whose words have no blanks in them.
-[[nodiscard]] inline words words_of(const std::string& line) {
-    std::istringstream stream(line);
-    return {std::istream_iterator<std::string>(stream), {}};
-}
-
 [[nodiscard]] inline words lines_of(const std::string& text) {
-    words lines;
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);) {
-        lines.push_back(line);
-    }
-    return lines;
+    return parts_of(text, '\n');
 }
 
 [[nodiscard]] inline words joined(words one, const words& other) {

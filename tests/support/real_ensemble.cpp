@@ -1,6 +1,7 @@
 #include "real_ensemble.hpp"
 
 #include "eventually.hpp"
+#include "words.hpp"
 
 #include <array>
 #include <atomic>
@@ -167,8 +168,7 @@ real_ensemble::real_ensemble(identity which)
       name_(std::move(which.name)),
       connect_string_(std::move(which.connect_string)),
       links_(std::move(which.links)) {
-    std::istringstream list(connect_string_);
-    for (std::string server; std::getline(list, server, ',');) {
+    for (const std::string& server : parts_of(connect_string_, ',')) {
         const auto colon = server.rfind(':');
         if (colon == std::string::npos) {
             throw std::runtime_error("not host:port,...: " + connect_string_);

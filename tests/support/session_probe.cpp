@@ -2,10 +2,10 @@
 
 #include "eventually.hpp"
 #include "tls/tls_identity.hpp"
+#include "words.hpp"
 #include "zookeeper/zookeeper_session.hpp"
 
 #include <algorithm>
-#include <sstream>
 #include <stdexcept>
 
 #ifdef __SANITIZE_THREAD__
@@ -23,8 +23,7 @@ using namespace std::chrono_literals;
 session_options options_for(const std::string& servers, std::chrono::milliseconds timeout) {
     session_options options;
     options.timeout = timeout;
-    std::istringstream in(servers);
-    for (std::string one; std::getline(in, one, ',');) {
+    for (const std::string& one : parts_of(servers, ',')) {
         const auto colon = one.rfind(':');
         options.servers.push_back(
             {one.substr(0, colon), static_cast<std::uint16_t>(std::stoi(one.substr(colon + 1)))});

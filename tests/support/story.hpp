@@ -1,24 +1,18 @@
 #pragma once
 
+#include "words.hpp"
+
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <functional>
-#include <iterator>
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 namespace latchkey::test {
-
-/// What stands between blanks.
-[[nodiscard]] inline std::vector<std::string> words_of(const std::string& text) {
-    std::istringstream all(text);
-    return {std::istream_iterator<std::string>(all), {}};
-}
 
 /// One step of a story: a verb and what it is about.
 using story_step = std::vector<std::string>;
@@ -27,8 +21,7 @@ using story_step = std::vector<std::string>;
 /// fixture says what the verbs mean.
 [[nodiscard]] inline std::vector<story_step> steps_of(const std::string& story) {
     std::vector<story_step> steps;
-    std::istringstream all(story);
-    for (std::string step; std::getline(all, step, ',');) {
+    for (const std::string& step : parts_of(story, ',')) {
         steps.push_back(words_of(step));
     }
     return steps;

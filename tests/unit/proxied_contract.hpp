@@ -6,12 +6,12 @@
 #include "session/runtime.hpp"
 #include "session_contract.hpp"
 #include "tcp_proxy.hpp"
+#include "words.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,10 +69,7 @@ class served_contract : public contract_ensemble {
 public:
     explicit served_contract(bool exists_needs_read = true)
         : exists_needs_read_(exists_needs_read), ensemble_(quick_ticks(exists_needs_read)) {
-        std::istringstream in(ensemble_.serve());
-        for (std::string one; std::getline(in, one, ',');) {
-            addresses_.push_back(one);
-        }
+        addresses_ = parts_of(ensemble_.serve(), ',');
     }
 
     [[nodiscard]] std::unique_ptr<contract_client> make_client() override {
