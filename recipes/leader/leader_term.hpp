@@ -4,8 +4,8 @@
 
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
-#include "client/hold_state.hpp"
 #include "client/session_listener.hpp"
+#include "hold/hold_state.hpp"
 #include "leader/leader_record.hpp"
 #include "loop/task.hpp"
 #include "queue/last_step.hpp"

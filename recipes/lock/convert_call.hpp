@@ -2,8 +2,8 @@
 
 #include <latchkey/lock_mode.hpp>
 
-#include "client/hold_state.hpp"
 #include "client/user_call.hpp"
+#include "hold/hold_state.hpp"
 
 #include <functional>
 #include <memory>

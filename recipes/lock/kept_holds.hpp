@@ -2,7 +2,7 @@
 
 #include <latchkey/hold.hpp>
 
-#include "client/hold_state.hpp"
+#include "hold/hold_state.hpp"
 #include "lock/thread_number.hpp"
 #include "loop/monitor.hpp"
 

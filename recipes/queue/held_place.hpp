@@ -4,7 +4,7 @@
 
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
-#include "client/hold_state.hpp"
+#include "hold/hold_state.hpp"
 #include "queue/attempt.hpp"
 #include "queue/mode_change.hpp"
 #include "queue/own_znode.hpp"

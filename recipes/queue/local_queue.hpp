@@ -2,8 +2,8 @@
 
 #include <latchkey/participant.hpp>
 
-#include "client/hold_state.hpp"
 #include "client/user_call.hpp"
+#include "hold/hold_state.hpp"
 #include "queue/place_turns.hpp"
 #include "queue/queue_participant.hpp"
 

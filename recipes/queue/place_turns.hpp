@@ -3,7 +3,7 @@
 #include <latchkey/hold.hpp>
 
 #include "client/client_core.hpp"
-#include "client/hold_state.hpp"
+#include "hold/hold_state.hpp"
 #include "loop/loop.hpp"
 #include "loop/monitor.hpp"
 #include "queue/queue_recipe.hpp"

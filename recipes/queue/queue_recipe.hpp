@@ -4,7 +4,7 @@
 #include <latchkey/lock_mode.hpp>
 
 #include "client/access_check.hpp"
-#include "client/hold_state.hpp"
+#include "hold/hold_state.hpp"
 #include "queue/directory_notes.hpp"
 #include "queue/last_step.hpp"
 #include "queue/participant_record.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <latchkey/hold.hpp>
+#include <latchkey/loss_reason.hpp>
 
 #include "client/failure.hpp"
 

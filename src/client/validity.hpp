@@ -1,7 +1,6 @@
 #pragma once
 
 #include <latchkey/boottime_clock.hpp>
-#include <latchkey/hold.hpp>
 
 #include <algorithm>
 #include <array>

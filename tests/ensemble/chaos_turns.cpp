@@ -2,8 +2,8 @@
 
 #include <latchkey/boottime_clock.hpp>
 
-#include "client/hold_state.hpp"
 #include "eventually.hpp"
+#include "hold/hold_state.hpp"
 #include "in_time.hpp"
 
 #include <map>

@@ -1,7 +1,7 @@
 #include "contest.hpp"
 
-#include "client/hold_state.hpp"
 #include "eventually.hpp"
+#include "hold/hold_state.hpp"
 #include "real_ensemble.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "every_step.hpp"
 
 #include "any_lock.hpp"
-#include "client/hold_state.hpp"
+#include "hold/hold_state.hpp"
 #include "stepped_test.hpp"
 
 #include <algorithm>

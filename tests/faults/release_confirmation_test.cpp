@@ -1,9 +1,9 @@
 // What release_and_wait() says: true only if the servers have confirmed that the znodes of the hold
 // are gone, in each state of the hold.
 #include "any_lock.hpp"
-#include "client/hold_state.hpp"
 #include "eventually.hpp"
 #include "every_step.hpp"
+#include "hold/hold_state.hpp"
 #include "stepped_outcome.hpp"
 #include "stepped_test.hpp"
 

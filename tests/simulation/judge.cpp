@@ -1,7 +1,7 @@
 #include "judge.hpp"
 
-#include "client/hold_state.hpp"
 #include "ensemble/cluster.hpp"
+#include "hold/hold_state.hpp"
 
 #include <algorithm>
 #include <sstream>

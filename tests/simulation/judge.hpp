@@ -3,10 +3,10 @@
 #include <latchkey/hold.hpp>
 #include <latchkey/lock_options.hpp>
 
-#include "client/hold_state.hpp"
 #include "ensemble/connection.hpp"
 #include "ensemble/virtual/virtual_loop.hpp"
 #include "ensemble/virtual/virtual_process.hpp"
+#include "hold/hold_state.hpp"
 #include "recipe.hpp"
 #include "stage.hpp"
 #include "truth.hpp"

@@ -1,6 +1,6 @@
 #include "shared_mutex_judge.hpp"
 
-#include "client/hold_state.hpp"
+#include "hold/hold_state.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "worker.hpp"
 
-#include "client/hold_state.hpp"
+#include "hold/hold_state.hpp"
 #include "plan.hpp"
 #include "program.hpp"
 #include "register_write.hpp"

@@ -4,7 +4,7 @@
 #include <latchkey/lock_mode.hpp>
 #include <latchkey/mutex.hpp>
 
-#include "client/hold_state.hpp"
+#include "hold/hold_state.hpp"
 #include "number_from.hpp"
 
 #include <chrono>

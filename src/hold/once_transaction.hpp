@@ -3,9 +3,9 @@
 #include <latchkey/transaction.hpp>
 
 #include "client/failure.hpp"
-#include "client/hold_state.hpp"
 #include "client/retrying_call.hpp"
-#include "client/user_transaction.hpp"
+#include "hold/hold_state.hpp"
+#include "hold/user_transaction.hpp"
 #include "loop/loop.hpp"
 #include "loop/task.hpp"
 

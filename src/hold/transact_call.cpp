@@ -1,4 +1,6 @@
-#include "client/transact_call.hpp"
+#include "hold/transact_call.hpp"
+
+#include <latchkey/client.hpp>
 
 #include "text/escape.hpp"
 
@@ -42,6 +44,38 @@ void transact_call::give_up() {
 
 void transact_call::client_closed(const failure& why) {
     finish({sent_ ? failure{errc::indeterminate, "the client was closed before the answer"} : why});
+}
+
+std::vector<operation_result> client::transact(std::vector<operation> operations,
+                                               std::error_code& ec) const {
+    return report(ec, [&] {
+        return wait_for(std::make_shared<transact_call>(client_core::of(*this), operations),
+                        std::chrono::nanoseconds::max(),
+                        {});
+    });
+}
+
+awaitable<std::vector<operation_result>> client::transact_async(operation_list operations) const {
+    using results = std::vector<operation_result>;
+    return awaitable<results>(
+        [c = *this, operations = std::move(operations).take()](
+            const std::stop_token&, awaitable_handler<results> handler) mutable {
+            c.async_transact(std::move(operations), std::move(handler));
+        });
+}
+
+void client::async_transact(std::vector<operation> operations, transact_handler handler) const {
+    const auto& core = client_core::of(*this);
+    core->check_not_forked();
+    const auto done = core->callbacks().once(std::move(handler));
+    try {
+        std::make_shared<transact_call>(core, operations)
+            ->start(std::chrono::nanoseconds::max(), {}, [done](transact_call::result r) {
+                done(r.why.code, std::move(r.value));
+            });
+    } catch (const error& e) {
+        done(e.code(), {});
+    }
 }
 
 }  // namespace latchkey::inline v0

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "client/hold_state.hpp"
+#include "hold/hold_state.hpp"
 
 #include <chrono>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "client/user_transaction.hpp"
+#include "hold/user_transaction.hpp"
 
 #include "text/path.hpp"
 

@@ -3,7 +3,7 @@
 #include <latchkey/transaction.hpp>
 
 #include "client/retrying_call.hpp"
-#include "client/user_transaction.hpp"
+#include "hold/user_transaction.hpp"
 #include "loop/loop.hpp"
 
 #include <memory>

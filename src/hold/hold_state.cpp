@@ -1,7 +1,7 @@
-#include "client/hold_state.hpp"
+#include "hold/hold_state.hpp"
 
-#include "client/once_transaction.hpp"
-#include "client/risk_warning.hpp"
+#include "hold/once_transaction.hpp"
+#include "hold/risk_warning.hpp"
 #include "loop/never_destroyed.hpp"
 #include "text/escape.hpp"
 

@@ -1,4 +1,4 @@
-#include "client/once_transaction.hpp"
+#include "hold/once_transaction.hpp"
 
 #include "text/guid.hpp"
 #include "text/path.hpp"

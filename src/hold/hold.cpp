@@ -1,6 +1,6 @@
 #include <latchkey/hold.hpp>
 
-#include "client/hold_state.hpp"
+#include "hold/hold_state.hpp"
 
 #include <utility>
 

@@ -5,7 +5,7 @@
 
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
-#include "client/user_transaction.hpp"
+#include "hold/user_transaction.hpp"
 #include "loop/monitor.hpp"
 
 #include <atomic>
