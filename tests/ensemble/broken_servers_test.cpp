@@ -168,7 +168,7 @@ TEST_P(LongAbsence, LosesTheHoldAtItsDeadlineAndTheQueueGoesOnAfterwards) {
     c.first().join();
     const fencing_token seconds = c.second().token();
     c.second().release();
-    EXPECT_TRUE(eventually([&] { return c.first().valid(); }));
+    EXPECT_TRUE(eventually([&] { return c.first().has(); }));
     EXPECT_LT(seconds, c.first().token());
 }
 

@@ -57,7 +57,7 @@ TEST_F(BlackHole, ToAllServersCostsTheHoldAtItsDeadlineWhateverTheCClientKnows) 
     c.first().join();
     EXPECT_NE(c.first().session(), session);
     c.second().release();
-    EXPECT_TRUE(eventually([&] { return c.first().valid(); }));
+    EXPECT_TRUE(eventually([&] { return c.first().has(); }));
 }
 
 // ---- an operator ----
@@ -82,7 +82,7 @@ TEST_F(Operator, WhoDeletesAWaitersZnodeSendsItToTheTail) {
               (std::vector{c.first().session(), third.session(), c.second().session()}));
     EXPECT_TRUE(c.first().valid());
     c.first().release();
-    EXPECT_TRUE(eventually([&] { return third.valid(); }));
+    EXPECT_TRUE(eventually([&] { return third.has(); }));
     EXPECT_FALSE(c.second().has());
     third.release();
     c.expect_granted_to_the_second();
