@@ -162,5 +162,5 @@ TARGETS = (
     Target("1,000 waiters, bytes received a grant, of Curator's", "waiters-1000", 0.1, ("curator",), "bytes"),
     Target("10,000 waiters, bytes received a grant, of those with 1,000", "waiters-10000", 1.2,
            ("latchkey", "waiters-1000"), "bytes"),
-    Target("memory of a waiting lock, bytes", "waiting-100000", 3000, kind="memory"),
+    Target("memory of a waiting lock, bytes", "waiting-100000", 4000, kind="memory"),
 )

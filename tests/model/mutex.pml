@@ -1,7 +1,7 @@
 /* A mutex as recipes/ and src/ build it, over an ensemble of which only what a client can observe is left.
  *
- * Each client joins once (protected_create), waits (turn), holds, acts on a resource and leaves (contender,
- * guaranteed_deletes); what ends its attempt without a result makes it join again. How much may go wrong is bounded by
+ * Each client joins once (protected_create), waits (queue_wait), holds (held_place), acts on a resource and leaves
+ * (guaranteed_deletes); what ends its attempt without a result makes it join again. How much may go wrong is bounded by
  * the numbers below. Time is abstracted to what the deadline promises: while a client believes, the servers do not end
  * its session. Each name under "variants" breaks one rule of the protocol; tests/model/check says what that must lead to.
  */
@@ -301,7 +301,7 @@ resolve:
     :: atomic { cancels < CANCELS && !abandoned -> cancels++; abandoned = true; goto resolve }
     fi;
 
-    /* ---- turn ---- */
+    /* ---- queue_wait ---- */
 judge:
     atomic {
         if
@@ -415,7 +415,7 @@ confirm:
     :: atomic { lose() -> upto = 0; goto reconnected }
     fi;
 
-    /* ---- hold ---- */
+    /* ---- held_place ---- */
 granted:
     atomic {
 #ifndef NO_PROOF
