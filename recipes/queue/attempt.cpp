@@ -26,14 +26,12 @@ attempt::attempt(const std::shared_ptr<client_core>& core,
       retry_(core_->loop()) {}
 
 void attempt::start() {
-    running_.start(join(), [this](std::optional<end> over) {
-        over ? owner_.on_ended(*std::move(over)) : contend();
-    });
+    running_.start(join(), [this](std::optional<end> over) { on_joined(std::move(over)); });
 }
 
 // ---- joining ----
 
-/// Ends with nothing when it is in the queue.
+/// Ends with nothing when it is in the queue, or leaves.
 task<std::optional<attempt::end>> attempt::join() {
     if (only_if_first_) {
         auto looking = look_at_queues(core_, as_);
@@ -58,13 +56,13 @@ task<std::optional<attempt::end>> attempt::join() {
     auto creating = create_->run(std::move(behind));
     protected_create::joined j = co_await creating;
     note_joined(j);
-    if (abandoned_) {
+    if (left_) {
         for (std::size_t i = 0; i < j.lists.size() && i < j.paths.size(); ++i) {
             // An attempt that goes on does this when it learns its place.
             const std::string& own = j.paths[i];
             delete_strays(*core_, *as_, name_of(own).substr(0, prefix_size_), own, *j.lists[i]);
         }
-        co_return end{end::kind::resolved};
+        co_return std::nullopt;
     }
     if (j.why) {
         co_return end{end::kind::refused, std::move(j.why)};
@@ -74,6 +72,16 @@ task<std::optional<attempt::end>> attempt::join() {
         listed_ = std::move(j.lists);
     }
     co_return std::nullopt;
+}
+
+void attempt::on_joined(std::optional<end> over) {
+    if (left_) {
+        remove();
+    } else if (over) {
+        finish(*std::move(over));
+    } else {
+        contend();
+    }
 }
 
 void attempt::note_joined(const protected_create::joined& j) {
@@ -103,10 +111,16 @@ std::vector<std::string> attempt::paths() const {
     return all;
 }
 
+/// Those, and records of a lock_delay that may be there.
 std::vector<std::string> attempt::leftovers() const {
     std::vector<std::string> all = paths();
     std::ranges::move(records(), std::back_inserter(all));
     return all;
+}
+
+/// Znodes that may be its own besides, or instead.
+std::vector<std::string> attempt::in_doubt() const {
+    return step_ ? step_->in_doubt() : std::vector<std::string>();
 }
 
 std::vector<std::string> attempt::records() const {
@@ -137,12 +151,12 @@ void attempt::contend() {
 
 void attempt::on_waited(queue_wait::end how) {
     if (how.what == queue_wait::end::kind::gone) {
-        owner_.on_ended({end::kind::place_lost});
+        finish({end::kind::place_lost});
     } else if (how.what != queue_wait::end::kind::first) {
-        owner_.on_ended({end::kind::refused, std::move(how.why)});
+        finish({end::kind::refused, std::move(how.why)});
     } else {
         entries_.front().first = true;
-        running_.start(until_granted(), [this](end e) { owner_.on_ended(std::move(e)); });
+        running_.start(until_granted(), [this](end e) { finish(std::move(e)); });
     }
 }
 
@@ -262,7 +276,7 @@ void attempt::znode_missing(const std::string& path) {
 /// Deleted by another client, unless it is just being exchanged for another one.
 void attempt::on_gone(own_znode&) {
     if (!moving_ && in_doubt().empty()) {
-        owner_.on_ended({end::kind::place_lost});
+        finish({end::kind::place_lost});
     }
 }
 
@@ -315,18 +329,43 @@ attempt::grant attempt::granted() {
     return g;
 }
 
-// ---- leaving, moving ----
+// ---- the end ----
 
-void attempt::abandon() {
+/// The next place is at the tail: a znode of ours ahead of it would be waited for without end.
+void attempt::finish(end e) {
+    if (e.what == end::kind::place_lost) {
+        core_->deletes().add(leftovers(), nullptr);
+    }
+    owner_.on_ended(std::move(e));
+}
+
+void attempt::leave(std::function<void()> left) {
+    left_ = std::move(left);
     if (create_) {
         create_->abandon();
     }
-    if ((create_ && create_->has_sent()) || moving_) {
-        abandoned_ = true;
-    } else {
-        owner_.on_ended({end::kind::resolved});
+    if (!(create_ && create_->has_sent()) && !moving_) {
+        remove();
     }
 }
+
+void attempt::remove() {
+    const auto there = leftovers();
+    const auto perhaps = in_doubt();
+    running_.drop();
+    entries_.clear();
+    step_.reset();
+    if (there.empty()) {
+        std::exchange(left_, nullptr)();
+        return;
+    }
+    if (!perhaps.empty()) {
+        core_->deletes().add(perhaps, nullptr);
+    }
+    core_->deletes().add(there, [left = std::move(left_)](bool) { left(); });
+}
+
+// ---- moving ----
 
 void attempt::move_behind(const std::string& leader,
                           request invitation,
@@ -370,10 +409,10 @@ void attempt::on_moved(const swapped& s, const std::string& to) {
         first_since_joining_ = false;
         behind_twin_ = true;
     }
-    if (abandoned_) {
-        owner_.on_ended({end::kind::resolved});
+    if (left_) {
+        remove();
     } else if (s.what == swapped::kind::gone) {
-        owner_.on_ended({end::kind::place_lost});
+        finish({end::kind::place_lost});
     } else {
         contend();
     }

@@ -24,7 +24,8 @@ namespace latchkey::inline v0 {
 /// One attempt to be granted, in one session: looks first if that is asked for, joins, waits until
 /// it is the first everywhere, takes the recipe's last step, and is granted once the session may be
 /// believed. It goes on with each later connection of the session. On the loop only; ends, without
-/// another call, when it is destroyed. Its znodes are left to whoever destroys it.
+/// another call, when it is destroyed. It deletes its znodes when it leaves, and when it has lost
+/// its place; destroyed at the end of the session, it leaves them to the servers.
 class attempt final : own_znode::owner, queue_wait::owner {
 public:
     struct grant {
@@ -38,9 +39,8 @@ public:
     struct end {
         enum class kind : std::uint8_t {
             granted,
-            place_lost,  ///< the own znode was deleted: what is left of it is to be deleted, too
+            place_lost,  ///< the own znode was deleted, and so is what was left of it
             refused,     ///< or, with no failure, not wanted behind others
-            resolved,    ///< it was abandoned, and it is known which znodes there are
         };
 
         kind what = kind::refused;
@@ -78,27 +78,18 @@ public:
     void session_connected();
     void znode_missing(const std::string& path);
 
-    /// Nothing is created from now on. It ends as resolved, perhaps inside this call.
-    void abandon();
+    /// Gives everything up, instead of an end: nothing is created from now on, and what is there,
+    /// or is found to have been created, is deleted. `left` is called when it is gone, perhaps
+    /// inside this call, and may destroy the attempt.
+    void leave(std::function<void()> left);
 
     /// As queue_participant::move_behind().
     void move_behind(const std::string& leader,
                      request invitation,
                      std::function<void(const std::string&)> done);
 
-    [[nodiscard]] std::vector<std::string> paths() const;
-
-    /// Those, and records of a lock_delay that may be there: what an attempt that was not granted
-    /// leaves behind.
-    [[nodiscard]] std::vector<std::string> leftovers() const;
-
     /// The servers have answered that its znodes exist.
     [[nodiscard]] bool is_confirmed() const noexcept { return !entries_.empty(); }
-
-    /// Znodes that may be its own besides, or instead.
-    [[nodiscard]] std::vector<std::string> in_doubt() const {
-        return step_ ? step_->in_doubt() : std::vector<std::string>();
-    }
 
     [[nodiscard]] bool directory_known() const noexcept { return directory_known_; }
 
@@ -121,6 +112,7 @@ private:
     bool on_placed(own_znode& z, const queue_verdict& v) override;
 
     [[nodiscard]] task<std::optional<end>> join();
+    void on_joined(std::optional<end> over);
     void note_joined(const protected_create::joined& j);
     void contend();
     void on_waited(queue_wait::end how);
@@ -131,6 +123,8 @@ private:
     [[nodiscard]] task<result_code> prove(bool look_for_them);
     [[nodiscard]] grant granted();
     void on_moved(const swapped& s, const std::string& to);
+    void finish(end e);
+    void remove();
     void set_znodes(const std::vector<std::string>& paths);
 
     [[nodiscard]] queue_rule rule() const noexcept {
@@ -138,7 +132,10 @@ private:
     }
 
     [[nodiscard]] std::string_view prefix() const noexcept;
+    [[nodiscard]] std::vector<std::string> paths() const;
     [[nodiscard]] std::vector<std::string> records() const;
+    [[nodiscard]] std::vector<std::string> leftovers() const;
+    [[nodiscard]] std::vector<std::string> in_doubt() const;
 
     const std::shared_ptr<client_core>& core_;
     const std::shared_ptr<const queue_recipe>& as_;
@@ -159,9 +156,9 @@ private:
     bool is_alone_ = false;     ///< no other znode of it can be ahead of it
     bool behind_twin_ = false;  ///< a leader has let it in right behind itself
     bool revocation_requested_ = false;
-    bool moving_ = false;       ///< while it is not known in which of two places
-    bool abandoned_ = false;    ///< while it joins or moves
-    bool has_records_ = false;  ///< of its lock_delay: their creation was sent
+    bool moving_ = false;         ///< while it is not known in which of two places
+    bool has_records_ = false;    ///< of its lock_delay: their creation was sent
+    std::function<void()> left_;  ///< it leaves
     paced_retry retry_;
     running_task running_;  ///< joining, moving, or proving
 };

@@ -79,9 +79,6 @@ void queue_participant::on_ended(attempt::end e) {
         case attempt::end::kind::place_lost:
             on_place_lost();
             break;
-        case attempt::end::kind::resolved:
-            on_resolved();
-            break;
         case attempt::end::kind::refused:
             if (!gives_up_) {
                 give_up(std::move(e.why));
@@ -101,11 +98,8 @@ void queue_participant::on_granted(attempt::grant g) {
     finish({.granted = std::move(granted)});
 }
 
-/// The next place is at the tail. A delete costs nothing worth saving; a znode of our own ahead of
-/// us would be waited for without end.
 void queue_participant::on_place_lost() {
     const auto keep = shared_from_this();
-    core_->deletes().add(attempt_->leftovers(), nullptr);
     settings_.directory_known = attempt_->directory_known();
     attempt_.reset();
     if (owner_) {
@@ -146,7 +140,7 @@ void queue_participant::znode_missing(const std::string& path) {
 void queue_participant::client_closed(const failure& why) {
     const auto keep = shared_from_this();
     if (attempt_) {
-        core_->deletes().add(attempt_->leftovers(), nullptr);
+        attempt_->leave([] {});
     }
     finish({why});
 }
@@ -169,23 +163,7 @@ void queue_participant::give_up(failure why) {
         return;
     }
     gives_up_->limit.start(leave_limit, [this] { tell({gives_up_->why}); });
-    attempt_->abandon();
-}
-
-/// Deletes the znodes, if there are any, and ends when they are gone.
-void queue_participant::on_resolved() {
-    const auto keep = shared_from_this();
-    const auto paths = attempt_->leftovers();
-    const auto in_doubt = attempt_->in_doubt();
-    attempt_.reset();
-    if (paths.empty()) {
-        finish({std::move(gives_up_->why)});
-        return;
-    }
-    if (!in_doubt.empty()) {
-        core_->deletes().add(in_doubt, nullptr);
-    }
-    core_->deletes().add(paths, [self = keep](bool) { self->finish({self->gives_up_->why}); });
+    attempt_->leave([self = keep] { self->finish({self->gives_up_->why}); });
 }
 
 void queue_participant::finish(outcome o) {

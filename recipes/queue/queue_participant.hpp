@@ -109,7 +109,6 @@ private:
 
     void on_granted(attempt::grant g);
     void on_place_lost();
-    void on_resolved();
 
     void begin_attempt();
     void start_attempt();
