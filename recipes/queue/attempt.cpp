@@ -26,7 +26,13 @@ attempt::attempt(const std::shared_ptr<client_core>& core,
       retry_(core_->loop()) {}
 
 void attempt::start() {
-    running_.start(join(), [this](std::optional<end> over) { on_joined(std::move(over)); });
+    running_.start(join(), [this](std::optional<end> over) {
+        if (left_) {
+            remove();
+        } else {
+            over ? finish(*std::move(over)) : contend();
+        }
+    });
 }
 
 // ---- joining ----
@@ -74,16 +80,6 @@ task<std::optional<attempt::end>> attempt::join() {
     co_return std::nullopt;
 }
 
-void attempt::on_joined(std::optional<end> over) {
-    if (left_) {
-        remove();
-    } else if (over) {
-        finish(*std::move(over));
-    } else {
-        contend();
-    }
-}
-
 void attempt::note_joined(const protected_create::joined& j) {
     prefix_size_ = static_cast<std::uint8_t>(create_->prefix().size());
     create_.reset();
@@ -116,11 +112,6 @@ std::vector<std::string> attempt::leftovers() const {
     std::vector<std::string> all = paths();
     std::ranges::move(records(), std::back_inserter(all));
     return all;
-}
-
-/// Znodes that may be its own besides, or instead.
-std::vector<std::string> attempt::in_doubt() const {
-    return step_ ? step_->in_doubt() : std::vector<std::string>();
 }
 
 std::vector<std::string> attempt::records() const {
@@ -205,7 +196,7 @@ task<queue_wait::end> attempt::until_first(std::vector<directory_lists::answer> 
         if (there.first) {
             there.wait.reset();  // it asks for no proof of the session while it waits elsewhere
         }
-        if (there.first && !is_first_everywhere()) {
+        if (there.first && !std::ranges::all_of(entries_, &entry::first)) {
             // Unless the others follow within this event: then the znode needs no watch.
             watch_delay.start(loop::clock::duration::zero(), [this] { watch_where_first(); });
         } else {
@@ -222,11 +213,6 @@ task<queue_wait::end> attempt::until_first(std::vector<directory_lists::answer> 
     co_return how;
 }
 
-bool attempt::is_first_everywhere() const {
-    const auto still_waits = [](const entry& e) { return !e.first; };
-    return !std::any_of(entries_.begin(), entries_.end(), still_waits);
-}
-
 void attempt::on_listing() {
     if (step_ && step_->looks_behind_each_list()) {
         step_->look_ahead();
@@ -238,8 +224,8 @@ bool attempt::on_placed(own_znode& z, const queue_verdict& v) {
     if (only_if_first_ && v.ahead > 0) {
         return false;
     }
-    const auto e = std::find_if(
-        entries_.begin(), entries_.end(), [&z](const entry& one) { return one.znode.get() == &z; });
+    const auto e =
+        std::ranges::find(entries_, &z, [](const entry& one) { return one.znode.get(); });
     if (!std::exchange(e->reserved, true)) {
         owner_.on_reserved({z.path(), v.ahead, v.blocker});
     }
@@ -265,18 +251,10 @@ void attempt::session_connected() {
 }
 
 void attempt::znode_missing(const std::string& path) {
-    const auto found = std::find_if(entries_.begin(), entries_.end(), [&path](const entry& e) {
-        return e.znode->path() == path;
-    });
+    const auto found =
+        std::ranges::find(entries_, path, [](const entry& e) { return e.znode->path(); });
     if (found != entries_.end()) {
         on_gone(*found->znode);
-    }
-}
-
-/// Deleted by another client, unless it is just being exchanged for another one.
-void attempt::on_gone(own_znode&) {
-    if (!moving_ && in_doubt().empty()) {
-        finish({end::kind::place_lost});
     }
 }
 

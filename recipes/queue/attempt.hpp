@@ -103,7 +103,11 @@ private:
     };
 
     // own_znode::owner
-    void on_gone(own_znode&) override;
+    void on_gone(own_znode&) override {
+        if (!moving_ && in_doubt().empty()) {  // it is not just being exchanged for another one
+            finish({end::kind::place_lost});
+        }
+    }
 
     void on_revocation() override { revocation_requested_ = true; }
 
@@ -112,13 +116,11 @@ private:
     bool on_placed(own_znode& z, const queue_verdict& v) override;
 
     [[nodiscard]] task<std::optional<end>> join();
-    void on_joined(std::optional<end> over);
     void note_joined(const protected_create::joined& j);
     void contend();
     void on_waited(queue_wait::end how);
     [[nodiscard]] task<end> until_granted();
     [[nodiscard]] task<queue_wait::end> until_first(std::vector<directory_lists::answer> at_hand);
-    [[nodiscard]] bool is_first_everywhere() const;
     void watch_where_first();
     [[nodiscard]] task<result_code> prove(bool look_for_them);
     [[nodiscard]] grant granted();
@@ -135,7 +137,11 @@ private:
     [[nodiscard]] std::vector<std::string> paths() const;
     [[nodiscard]] std::vector<std::string> records() const;
     [[nodiscard]] std::vector<std::string> leftovers() const;
-    [[nodiscard]] std::vector<std::string> in_doubt() const;
+
+    /// Znodes that may be its own besides, or instead.
+    [[nodiscard]] std::vector<std::string> in_doubt() const {
+        return step_ ? step_->in_doubt() : std::vector<std::string>();
+    }
 
     const std::shared_ptr<client_core>& core_;
     const std::shared_ptr<const queue_recipe>& as_;
