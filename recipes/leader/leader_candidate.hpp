@@ -98,7 +98,7 @@ private:
     const std::shared_ptr<const leader_terms> who_;
     const std::shared_ptr<const queue_recipe> as_;
 
-    mutable boost::mutex guard_;
+    mutable thread_mutex guard_;
     bool closed_ LATCHKEY_GUARDED_BY(guard_) = false;
     std::shared_ptr<leader_term> term_ LATCHKEY_GUARDED_BY(guard_);
 

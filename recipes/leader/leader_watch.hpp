@@ -87,7 +87,7 @@ private:
     std::optional<followed> record_;
     paced_retry again_;
 
-    mutable boost::mutex guard_;
+    mutable thread_mutex guard_;
     bool told_ LATCHKEY_GUARDED_BY(guard_) = false;
     std::optional<leader_info> current_ LATCHKEY_GUARDED_BY(guard_);
     std::vector<std::weak_ptr<registration>> registered_ LATCHKEY_GUARDED_BY(guard_);

@@ -3,13 +3,12 @@
 #include "call/exceptions.hpp"
 #include "client/fork_safe.hpp"
 #include "leader/candidate_config.hpp"
+#include "loop/interruption.hpp"
 #include "queue/znode_names.hpp"
 #include "text/escape.hpp"
 
 #include <optional>
 #include <utility>
-
-#include <boost/thread/thread_only.hpp>
 
 namespace latchkey::inline v0 {
 namespace {
@@ -94,7 +93,7 @@ bool selector_loop::close(std::chrono::nanoseconds timeout) noexcept {
     if (!core()->may_block() || running == this) {
         return present() == state::closed;
     }
-    const boost::this_thread::disable_interruption uninterrupted;
+    const uninterrupted until_the_end;
     const auto end = deadline_after(timeout);
     monitor_lock lock(guard_);
     while (state_ != state::closed && lock.wait_until(closed_, end)) {

@@ -131,8 +131,8 @@ private:
     backoff backoff_{std::chrono::milliseconds(100), longest_pause};
     timer pause_;
 
-    mutable boost::mutex guard_;
-    boost::condition_variable closed_;
+    mutable thread_mutex guard_;
+    thread_condition closed_;
     state state_ LATCHKEY_GUARDED_BY(guard_) = state::idle;
     bool closing_ LATCHKEY_GUARDED_BY(guard_) = false;
     std::shared_ptr<leader_term> term_ LATCHKEY_GUARDED_BY(guard_);

@@ -11,8 +11,6 @@
 #include <map>
 #include <utility>
 
-#include <boost/thread/mutex.hpp>
-
 namespace latchkey::inline v0 {
 
 /// The holds that lock() and the like keep inside of a recipe, each for the thread that locked.
@@ -101,7 +99,7 @@ private:
         return own != holds_.end() ? own : choose(holds_.begin(), holds_.end());
     }
 
-    boost::mutex guard_;
+    thread_mutex guard_;
     holds holds_ LATCHKEY_GUARDED_BY(guard_);
 };
 

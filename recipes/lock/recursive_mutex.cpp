@@ -29,7 +29,7 @@ public:
         std::size_t count = 1;
     };
 
-    mutable boost::mutex guard;
+    mutable thread_mutex guard;
     /// Of several threads, if the next one was granted before one that has lost its lock unlocks.
     std::map<std::uint64_t, lock_of_a_thread> locked LATCHKEY_GUARDED_BY(guard);
 };

@@ -4,14 +4,13 @@
 #include "lock/convert_call.hpp"
 #include "lock/kept_holds.hpp"
 #include "lock/read_write_calls.hpp"
+#include "loop/interruption.hpp"
 #include "queue/znode_names.hpp"
 #include "text/path.hpp"
 
 #include <functional>
 #include <memory>
 #include <utility>
-
-#include <boost/thread/thread_only.hpp>
 
 namespace latchkey::inline v0 {
 namespace {
@@ -312,7 +311,7 @@ void shared_mutex::impl::downgrade_kept(lock_mode to) {
         return;
     }
     try {
-        const boost::this_thread::disable_interruption uninterrupted;
+        const uninterrupted until_the_end;
         convert_and_wait(taken.mapped(), to, no_timeout, {});
     } catch (const error&) {
     }  // held() shows the loss

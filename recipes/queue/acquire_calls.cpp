@@ -1,12 +1,11 @@
 #include "queue/acquire_calls.hpp"
 
 #include "client/blocking_read.hpp"
+#include "loop/interruption.hpp"
 #include "queue/participant_record.hpp"
 #include "text/path.hpp"
 
 #include <utility>
-
-#include <boost/thread/thread_only.hpp>
 
 namespace latchkey::inline v0 {
 namespace {
@@ -185,7 +184,7 @@ hold acquire_calls::acquire(const std::shared_ptr<const queue_recipe>& as,
                             std::chrono::nanoseconds limit,
                             acquire_options options) const {
     core()->check_may_block();
-    boost::this_thread::interruption_point();  // a turn waits nowhere
+    interruption_point();  // a turn waits nowhere
     const std::stop_token stop = options.stop;
     if (!options.reserved.value() && !stop.stop_requested()) {
         if (hold turn = queue_->take_turn(); !is_empty(turn)) {

@@ -119,7 +119,7 @@ private:
     timer look_again_;
     std::unique_ptr<successor_watch> successors_;
 
-    mutable boost::mutex guard_;
+    mutable thread_mutex guard_;
     std::shared_ptr<place> place_ LATCHKEY_GUARDED_BY(guard_);  ///< null: no turn may begin
     hold_state::grant pattern_ LATCHKEY_GUARDED_BY(guard_);
     std::function<void()> serve_ LATCHKEY_GUARDED_BY(guard_);

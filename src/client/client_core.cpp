@@ -2,10 +2,9 @@
 
 #include "client/client_options.hpp"
 #include "loop/callback_guard.hpp"
+#include "loop/interruption.hpp"
 
 #include <utility>
-
-#include <boost/thread/thread_only.hpp>
 
 namespace latchkey::inline v0 {
 namespace {
@@ -316,7 +315,7 @@ void client_core::close() noexcept {
         self->begin_close({errc::closed, "the client was closed"}, true);
     });
     if (may_block()) {
-        const boost::this_thread::disable_interruption uninterrupted;
+        const uninterrupted until_the_end;
         // The deletes, and a second for the servers to end the session.
         status_->ended.get_for(options_.close_timeout + std::chrono::seconds(1));
     }

@@ -42,8 +42,8 @@ private:
     void notify();
 
     std::atomic<connection_state> state_{connection_state::connecting};
-    mutable boost::mutex mutex_;
-    boost::condition_variable changed_;
+    mutable thread_mutex mutex_;
+    thread_condition changed_;
     std::string trouble_ LATCHKEY_GUARDED_BY(mutex_);
     failure closed_why_ LATCHKEY_GUARDED_BY(mutex_);
 };

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <boost/thread/lock_guard.hpp>
-#include <boost/thread/recursive_mutex.hpp>
+#include <mutex>
 
 namespace latchkey::inline v0 {
 
@@ -12,7 +11,7 @@ public:
     /// Runs `c`, which calls the listener, unless the calls have ended.
     template <class Call>
     void call(const Call& c) {
-        const boost::lock_guard<boost::recursive_mutex> lock(calling_);
+        const std::lock_guard lock(calling_);
         if (!over_) {
             c();
         }
@@ -21,12 +20,12 @@ public:
     /// When it returns, no call runs and none follows, unless a call does this itself. Not in a
     /// forked child: a call that ran in the parent would never return there.
     void end() {
-        const boost::lock_guard<boost::recursive_mutex> lock(calling_);
+        const std::lock_guard lock(calling_);
         over_ = true;
     }
 
 private:
-    boost::recursive_mutex calling_;
+    std::recursive_mutex calling_;
     bool over_ = false;  // guarded by calling_
 };
 

@@ -92,8 +92,8 @@ private:
     std::atomic<bool> ended_{false};
     std::atomic<std::size_t> unanswered_{0};
 
-    boost::mutex mutex_;
-    boost::condition_variable changed_;
+    thread_mutex mutex_;
+    thread_condition changed_;
     std::vector<answered> answered_ LATCHKEY_GUARDED_BY(mutex_);
     failure failed_ LATCHKEY_GUARDED_BY(mutex_);
 };

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <boost/thread/lock_guard.hpp>
-
 namespace latchkey::inline v0 {
 
 session_keeper::session_keeper(const runtime& env,
@@ -343,12 +341,12 @@ void session_keeper::give_up(failure why) {
 }
 
 session_claim session_keeper::claim() const {
-    const boost::lock_guard<boost::mutex> lock(claim_mutex_);
+    const std::lock_guard lock(claim_mutex_);
     return claim_;
 }
 
 void session_keeper::set_claim(session_claim c) {
-    const boost::lock_guard<boost::mutex> lock(claim_mutex_);
+    const std::lock_guard lock(claim_mutex_);
     claim_ = std::move(c);
 }
 

@@ -15,10 +15,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
-
-#include <boost/thread/mutex.hpp>
 
 namespace latchkey::inline v0 {
 
@@ -138,7 +137,7 @@ private:
     // Any thread.
     std::atomic<std::int64_t> id_{0};
     std::atomic<std::int64_t> timeout_ms_{0};
-    mutable boost::mutex claim_mutex_;
+    mutable std::mutex claim_mutex_;
     session_claim claim_;
 
     std::unique_ptr<session> session_;

@@ -77,7 +77,7 @@ private:
     const std::uint64_t born_ = fork_generation();
     listener_slot calls_;
     client::state_listener listener_;  // guarded by calls_
-    boost::mutex mutex_;
+    thread_mutex mutex_;
     std::vector<connection_state> untold_ LATCHKEY_GUARDED_BY(mutex_);
     bool scheduled_ LATCHKEY_GUARDED_BY(mutex_) = false;
 };

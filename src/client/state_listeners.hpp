@@ -29,7 +29,7 @@ private:
     class registration;
 
     const executor callbacks_;
-    boost::mutex mutex_;
+    thread_mutex mutex_;
     std::vector<std::weak_ptr<registration>> registered_ LATCHKEY_GUARDED_BY(mutex_);
 };
 

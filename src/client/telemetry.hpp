@@ -103,7 +103,7 @@ private:
     counter waiting_{0};
     counter held_{0};
     std::atomic<std::chrono::nanoseconds::rep> write_round_trip_{0};
-    mutable boost::mutex guard_;
+    mutable thread_mutex guard_;
     connection_state state_ LATCHKEY_GUARDED_BY(guard_) = connection_state::connecting;
     time_point disconnected_since_ LATCHKEY_GUARDED_BY(guard_);
     std::shared_ptr<const validity> validity_ LATCHKEY_GUARDED_BY(guard_);

@@ -1,10 +1,9 @@
 #include <latchkey/hold.hpp>
 
 #include "hold/hold_state.hpp"
+#include "loop/interruption.hpp"
 
 #include <utility>
-
-#include <boost/thread/thread_only.hpp>
 
 namespace latchkey::inline v0 {
 
@@ -168,7 +167,7 @@ bool hold::release_and_wait() noexcept {
     const auto core = ended->core();
     const auto gone = std::make_shared<blocking_result<bool>>();
     std::exchange(ended, nullptr)->release([gone](bool confirmed) { gone->set(confirmed); });
-    const boost::this_thread::disable_interruption uninterrupted;
+    const uninterrupted until_the_end;
     return core->may_block() && gone->get_for(core->options().close_timeout).value_or(false);
 }
 

@@ -213,7 +213,7 @@ private:
     const hold_times times_;
     std::atomic<bool> over_{false};  ///< told as lost or released
     std::atomic<lock_mode> mode_;
-    mutable boost::mutex guard_;
+    mutable thread_mutex guard_;
     std::vector<std::string> paths_ LATCHKEY_GUARDED_BY(guard_);  ///< never empty
     std::vector<std::weak_ptr<risk_warning>> warnings_ LATCHKEY_GUARDED_BY(guard_);
     std::stop_source stop_;

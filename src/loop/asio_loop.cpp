@@ -4,6 +4,7 @@
 #include "loop/background_thread.hpp"
 #include "loop/callback_thread.hpp"
 #include "loop/fork_guard.hpp"
+#include "loop/monitor.hpp"
 #include "loop/never_destroyed.hpp"
 
 #include <algorithm>
@@ -22,8 +23,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/thread/lock_guard.hpp>
-#include <boost/thread/mutex.hpp>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -91,7 +90,7 @@ public:
     engine() : alarm_(io_, boottime_timerfd()), random_(seeded_generator()) { await_alarm(); }
 
     void start(const std::shared_ptr<engine>& self) {
-        thread_ = start_background_thread("latchkey", [self] {
+        thread_ = background_thread("latchkey", [self] {
             running_engine = self.get();
             callback_thread::become_loop();
             self->io_.run();
@@ -105,7 +104,6 @@ public:
         if (on_thread()) {
             thread_.detach();
         } else {
-            const boost::this_thread::disable_interruption uninterrupted;
             thread_.join();
         }
         drop_everything();
@@ -116,7 +114,7 @@ public:
     void post(task t) {
         bool asleep = false;
         {
-            const boost::lock_guard<boost::mutex> lock(mutex_);
+            const monitor_lock lock(mutex_);
             posted_.push_back(std::move(t));
             asleep = !std::exchange(scheduled_, true);
         }
@@ -194,14 +192,14 @@ private:
 
     void run_posted() {
         {
-            const boost::lock_guard<boost::mutex> lock(mutex_);
+            const monitor_lock lock(mutex_);
             running_.swap(posted_);
         }
         in_batch_ = true;
         run_all(running_);
         in_batch_ = false;
         run_all(next_);
-        const boost::lock_guard<boost::mutex> lock(mutex_);
+        const monitor_lock lock(mutex_);
         // More was posted meanwhile. Sockets and timers get their turn first.
         scheduled_ = !posted_.empty();
         if (scheduled_) {
@@ -271,7 +269,7 @@ private:
             due_.clear();
             std::vector<task> posted;
             {
-                const boost::lock_guard<boost::mutex> lock(mutex_);
+                const monitor_lock lock(mutex_);
                 posted.swap(posted_);
                 scheduled_ = true;
             }
@@ -297,11 +295,11 @@ private:
     std::vector<task> next_;  ///< from post_next()
     bool in_batch_ = false;
 
-    boost::mutex mutex_;
+    thread_mutex mutex_;
     std::vector<task> posted_;
     bool scheduled_ = false;
 
-    boost::thread thread_;
+    background_thread thread_;
 };
 
 asio_loop::asio_loop() : engine_(std::make_shared<engine>()), born_(fork_generation()) {

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include <boost/thread/thread_only.hpp>
 #include <pthread.h>
 
 namespace latchkey::inline v0 {
@@ -33,10 +34,15 @@ private:
 
 }  // namespace
 
-boost::thread start_background_thread(const char* name, std::function<void()> body) {
+background_thread::background_thread() noexcept = default;
+background_thread::background_thread(background_thread&&) noexcept = default;
+background_thread& background_thread::operator=(background_thread&&) noexcept = default;
+background_thread::~background_thread() = default;
+
+background_thread::background_thread(const char* name, std::function<void()> body) {
     const all_signals_blocked guard;
     try {
-        return boost::thread([name, body = std::move(body)] {
+        thread_ = std::make_unique<boost::thread>([name, body = std::move(body)] {
             ::pthread_setname_np(::pthread_self(), name);
             body();
         });
@@ -46,6 +52,23 @@ boost::thread start_background_thread(const char* name, std::function<void()> bo
                     std::string("cannot start the thread \"") + name +
                         "\": raise the limits on processes and memory");
     }
+}
+
+void background_thread::join() {
+    const boost::this_thread::disable_interruption uninterrupted;
+    thread_->join();
+}
+
+void background_thread::detach() {
+    thread_->detach();
+}
+
+bool background_thread::joinable() const noexcept {
+    return thread_ != nullptr && thread_->joinable();
+}
+
+bool background_thread::runs_caller() const noexcept {
+    return joinable() && thread_->get_id() == boost::this_thread::get_id();
 }
 
 }  // namespace latchkey::inline v0

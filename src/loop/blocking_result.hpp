@@ -1,12 +1,11 @@
 #pragma once
 
+#include "loop/interruption.hpp"
 #include "loop/monitor.hpp"
 
 #include <chrono>
 #include <optional>
 #include <utility>
-
-#include <boost/thread/thread_only.hpp>
 
 namespace latchkey::inline v0 {
 
@@ -25,7 +24,7 @@ public:
 
     /// Waits without a limit. An interruption point of Boost.Thread, also if the result is there.
     Result get() {
-        boost::this_thread::interruption_point();
+        interruption_point();
         monitor_lock lock(mutex_);
         while (!result_) {
             lock.wait(changed_);
@@ -39,8 +38,8 @@ public:
     Result get_or(Cancel cancel) {
         try {
             return get();
-        } catch (const boost::thread_interrupted&) {
-            const boost::this_thread::disable_interruption uninterrupted;
+        } catch (...) {  // boost::thread_interrupted: nothing else is thrown here
+            const uninterrupted until_the_result;
             cancel();
             get();
             throw;
@@ -60,8 +59,8 @@ public:
     }
 
 private:
-    boost::mutex mutex_;
-    boost::condition_variable changed_;
+    thread_mutex mutex_;
+    thread_condition changed_;
     std::optional<Result> result_ LATCHKEY_GUARDED_BY(mutex_);
 };
 

@@ -2,14 +2,11 @@
 
 #include "loop/background_thread.hpp"
 #include "loop/fork_guard.hpp"
+#include "loop/monitor.hpp"
 #include "loop/never_destroyed.hpp"
 
 #include <deque>
 #include <utility>
-
-#include <boost/thread/condition_variable.hpp>
-#include <boost/thread/lock_types.hpp>
-#include <boost/thread/mutex.hpp>
 
 namespace latchkey::inline v0 {
 namespace {
@@ -22,59 +19,66 @@ thread_local bool runs_a_loop = false;
 class callback_thread::worker {
 public:
     void start(const std::shared_ptr<worker>& self, const char* name) {
-        thread_ = start_background_thread(name, [self] { self->work(); });
+        thread_ = background_thread(name, [self] { self->work(); });
     }
 
     void run(task t) {
-        boost::unique_lock<boost::mutex> lock(mutex_);
-        tasks_.push_back(std::move(t));
-        lock.unlock();
+        {
+            const monitor_lock lock(mutex_);
+            tasks_.push_back(std::move(t));
+        }
         changed_.notify_one();
     }
 
     void finish() {
-        boost::unique_lock<boost::mutex> lock(mutex_);
-        detaches_ = runs_a_loop || thread_.get_id() == boost::this_thread::get_id();
-        const bool waits = !detaches_;
-        finishing_ = true;
-        lock.unlock();
+        const bool waits = !runs_a_loop && !thread_.runs_caller();
+        {
+            const monitor_lock lock(mutex_);
+            detaches_ = !waits;
+            finishing_ = true;
+        }
         changed_.notify_one();
         if (waits) {
-            // The tasks are the user's: an interruption of the waiting thread must not leave them.
-            const boost::this_thread::disable_interruption uninterrupted;
             thread_.join();
         }
     }
 
 private:
     void work() noexcept {
-        boost::unique_lock<boost::mutex> lock(mutex_);
-        for (;;) {
-            changed_.wait(lock, [this] { return finishing_ || !tasks_.empty(); });
-            if (tasks_.empty()) {
-                // Whoever let it go may be the loop. So what is left of the thread ends here.
-                boost::thread own = detaches_ ? std::move(thread_) : boost::thread();
-                lock.unlock();
-                if (own.joinable()) {
-                    own.detach();
-                }
-                return;
-            }
-            task t = std::move(tasks_.front());
-            tasks_.pop_front();
-            lock.unlock();
+        while (task t = next()) {
             t();
-            t = nullptr;  // destroys its captures before the next task, without the lock
-            lock.lock();
+        }
+        // Whoever let it go may be the loop. So what is left of the thread ends here.
+        if (detaches()) {
+            background_thread(std::move(thread_)).detach();
         }
     }
 
-    boost::mutex mutex_;
-    boost::condition_variable changed_;
-    std::deque<task> tasks_;
-    bool finishing_ = false;
-    bool detaches_ = false;  ///< nobody waits for its end
-    boost::thread thread_;
+    /// The next task; none when it has to end.
+    task next() {
+        monitor_lock lock(mutex_);
+        while (!finishing_ && tasks_.empty()) {
+            lock.wait(changed_);
+        }
+        task t;
+        if (!tasks_.empty()) {
+            t = std::move(tasks_.front());
+            tasks_.pop_front();
+        }
+        return t;
+    }
+
+    [[nodiscard]] bool detaches() {
+        const monitor_lock lock(mutex_);
+        return detaches_;
+    }
+
+    thread_mutex mutex_;
+    thread_condition changed_;
+    std::deque<task> tasks_ LATCHKEY_GUARDED_BY(mutex_);
+    bool finishing_ LATCHKEY_GUARDED_BY(mutex_) = false;
+    bool detaches_ LATCHKEY_GUARDED_BY(mutex_) = false;  ///< nobody waits for its end
+    background_thread thread_;
 };
 
 callback_thread::callback_thread(const char* name)

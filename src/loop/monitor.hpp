@@ -1,20 +1,20 @@
 #pragma once
 
-#include <chrono>
+#include <latchkey/export.hpp>
 
-#include <boost/chrono/system_clocks.hpp>
-#include <boost/thread/condition_variable.hpp>
-#include <boost/thread/lock_guard.hpp>
-#include <boost/thread/lock_types.hpp>
-#include <boost/thread/mutex.hpp>
+#include <chrono>
+#include <memory>
+#include <mutex>
 
 #if defined(__clang__)
+#define LATCHKEY_CAPABILITY __attribute__((capability("mutex")))
 #define LATCHKEY_GUARDED_BY(x) __attribute__((guarded_by(x)))
 #define LATCHKEY_REQUIRES(x) __attribute__((requires_capability(x)))
 #define LATCHKEY_ACQUIRE(x) __attribute__((acquire_capability(x)))
 #define LATCHKEY_RELEASE() __attribute__((release_capability()))
 #define LATCHKEY_SCOPED __attribute__((scoped_lockable))
 #else
+#define LATCHKEY_CAPABILITY
 #define LATCHKEY_GUARDED_BY(x)
 #define LATCHKEY_REQUIRES(x)
 #define LATCHKEY_ACQUIRE(x)
@@ -26,40 +26,64 @@ namespace latchkey::inline v0 {
 
 /// The time at which `limit` is over: at once if it is negative, never if it is beyond the range of
 /// the clock.
-[[nodiscard]] inline boost::chrono::steady_clock::time_point deadline_after(
+[[nodiscard]] inline std::chrono::steady_clock::time_point deadline_after(
     std::chrono::nanoseconds limit) {
-    const auto now = boost::chrono::steady_clock::now();
-    const auto last = boost::chrono::steady_clock::time_point::max();
-    const boost::chrono::nanoseconds wanted(limit.count());
-    if (wanted > last - now) {
-        return last;
+    const auto now = std::chrono::steady_clock::now();
+    if (limit > std::chrono::steady_clock::time_point::max() - now) {
+        return std::chrono::steady_clock::time_point::max();
     }
-    // Boost does not accept a time before the beginning of its clock.
-    return wanted.count() > 0 ? now + wanted : now;
+    return limit.count() > 0 ? now + limit : now;
 }
 
-/// Locks a boost::mutex for a scope in which the caller can wait for conditions, and makes that
-/// visible to Clang's thread-safety analysis (boost::unique_lock has no annotations). A wait is an
-/// interruption point of Boost.Thread.
+/// A lock between the threads of this process, known to Clang's thread-safety analysis.
+class LATCHKEY_CAPABILITY thread_mutex {
+    friend class monitor_lock;
+
+    std::mutex mutex_;
+};
+
+/// A condition of Boost.Thread, whose waits are interruption points. Its headers stay in the
+/// source.
+class LATCHKEY_EXPORT_FOR_TESTING thread_condition {
+public:
+    thread_condition();
+    thread_condition(const thread_condition&) = delete;
+    thread_condition& operator=(const thread_condition&) = delete;
+    ~thread_condition();
+
+    void notify_one() noexcept;
+    void notify_all() noexcept;
+
+private:
+    friend class monitor_lock;
+
+    void wait(std::unique_lock<std::mutex>& lock);
+    bool wait_until(std::unique_lock<std::mutex>& lock,
+                    std::chrono::steady_clock::time_point deadline);
+
+    struct impl;
+    const std::unique_ptr<impl> impl_;
+};
+
+/// Locks a thread_mutex for a scope in which the caller can wait for conditions.
 class LATCHKEY_SCOPED monitor_lock {
 public:
-    explicit monitor_lock(boost::mutex& m) LATCHKEY_ACQUIRE(m) : lock_(m) {}
+    explicit monitor_lock(thread_mutex& m) LATCHKEY_ACQUIRE(m) : lock_(m.mutex_) {}
 
     monitor_lock(const monitor_lock&) = delete;
     monitor_lock& operator=(const monitor_lock&) = delete;
 
     ~monitor_lock() LATCHKEY_RELEASE() {}  // NOLINT: the analysis needs a body
 
-    void wait(boost::condition_variable& changed) { changed.wait(lock_); }
+    void wait(thread_condition& changed) { changed.wait(lock_); }
 
     /// Returns false when the time is over.
-    bool wait_until(boost::condition_variable& changed,
-                    const boost::chrono::steady_clock::time_point& deadline) {
-        return changed.wait_until(lock_, deadline) == boost::cv_status::no_timeout;
+    bool wait_until(thread_condition& changed, std::chrono::steady_clock::time_point deadline) {
+        return changed.wait_until(lock_, deadline);
     }
 
 private:
-    boost::unique_lock<boost::mutex> lock_;
+    std::unique_lock<std::mutex> lock_;
 };
 
 }  // namespace latchkey::inline v0

@@ -64,7 +64,7 @@ private:
 
     const executor to_;
     const std::uint64_t born_ = fork_generation();
-    boost::mutex guard_;
+    thread_mutex guard_;
     std::deque<task> tasks_ LATCHKEY_GUARDED_BY(guard_);
     bool handed_over_ LATCHKEY_GUARDED_BY(guard_) = false;  ///< a turn waits or runs
 };

@@ -81,7 +81,7 @@ void tls_identity::refresh(std::function<void()> done) {
         return;  // a look is under way
     }
     try {
-        start_background_thread("latchkey-tls", [self = shared_from_this(), known = marks_] {
+        background_thread("latchkey-tls", [self = shared_from_this(), known = marks_] {
             reading now = self->look(known);
             if (const auto on = self->loop_.lock()) {
                 on->post([self, now = std::move(now)]() mutable { self->take(std::move(now)); });

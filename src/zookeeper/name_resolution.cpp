@@ -61,7 +61,7 @@ std::optional<server_address> numeric_address(const session_options::endpoint& e
 void resolve_name(session_options::endpoint name,
                   const std::function<void(name_resolution)>& done) {
     try {
-        start_background_thread("latchkey-names", [name = std::move(name), done] {
+        background_thread("latchkey-names", [name = std::move(name), done] {
             done(resolve(name));
         }).detach();
     } catch (const error& e) {

@@ -6,10 +6,9 @@
 #include "zookeeper/zookeeper_session.hpp"
 
 #include <cstdint>
+#include <mutex>
 #include <utility>
 
-#include <boost/thread/lock_guard.hpp>
-#include <boost/thread/mutex.hpp>
 #include <pthread.h>
 
 namespace latchkey::inline v0 {
@@ -17,7 +16,7 @@ namespace {
 
 /// Never destroyed: clients may be created and destroyed while statics are destroyed.
 struct shared_loop {
-    boost::mutex mutex;
+    std::mutex mutex;
     std::weak_ptr<asio_loop> loop;
     std::uint64_t born = 0;
 };
@@ -28,12 +27,12 @@ shared_loop& shared() {
 }
 
 // A fork while another thread is in here must not leave the child with a locked mutex that no
-// thread unlocks. The two handlers are one critical section, which Clang's analysis cannot see.
-extern "C" void lock_for_fork() BOOST_THREAD_NO_THREAD_SAFETY_ANALYSIS {
+// thread unlocks.
+extern "C" void lock_for_fork() {
     shared().mutex.lock();
 }
 
-extern "C" void unlock_after_fork() BOOST_THREAD_NO_THREAD_SAFETY_ANALYSIS {
+extern "C" void unlock_after_fork() {
     shared().mutex.unlock();
 }
 
@@ -42,7 +41,7 @@ std::shared_ptr<asio_loop> process_loop() {
         ::pthread_atfork(&lock_for_fork, &unlock_after_fork, &unlock_after_fork);
     static_cast<void>(registered);
     auto& state = shared();
-    const boost::lock_guard<boost::mutex> lock(state.mutex);
+    const std::lock_guard lock(state.mutex);
     auto loop = state.loop.lock();
     if (loop == nullptr || state.born != fork_generation()) {
         loop = std::make_shared<asio_loop>();

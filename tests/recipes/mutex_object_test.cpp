@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <mutex>
 #include <numeric>
 #include <thread>
 #include <utility>
@@ -36,7 +37,7 @@ public:
             threads_.emplace_back([this, acquire] {
                 hold mine = acquire();
                 const long sleeps = blocking_thread::own_sleeps();
-                const boost::lock_guard<boost::mutex> lock(mutex_);
+                const std::lock_guard<std::mutex> lock(mutex_);
                 sleeps_when_granted_.push_back(sleeps);
                 holds_.push_back(std::move(mine));
                 ++granted_;
@@ -70,7 +71,7 @@ public:
     [[nodiscard]] hold next() {
         hold taken;
         EXPECT_TRUE(eventually([&] {
-            const boost::lock_guard<boost::mutex> lock(mutex_);
+            const std::lock_guard<std::mutex> lock(mutex_);
             if (holds_.empty()) {
                 return false;
             }
@@ -91,12 +92,12 @@ public:
     }
 
     [[nodiscard]] std::vector<long> sleeps_when_granted() const {
-        const boost::lock_guard<boost::mutex> lock(mutex_);
+        const std::lock_guard<std::mutex> lock(mutex_);
         return sleeps_when_granted_;
     }
 
 private:
-    mutable boost::mutex mutex_;
+    mutable std::mutex mutex_;
     std::vector<long> sleeps_when_granted_;
     std::deque<hold> holds_;
     std::atomic<std::size_t> granted_{0};

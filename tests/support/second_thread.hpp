@@ -61,8 +61,8 @@ private:
         }
     }
 
-    boost::mutex mutex_;
-    boost::condition_variable changed_;
+    thread_mutex mutex_;
+    thread_condition changed_;
     std::deque<std::function<void()>> work_ LATCHKEY_GUARDED_BY(mutex_);
     std::thread thread_{[this] { go_on(); }};
 };

@@ -12,7 +12,8 @@ namespace {
 acl shown(acl access, bool to_admin) {
     for (acl_entry& e : access) {
         if (e.scheme == "digest" && !to_admin) {
-            e.id.replace(e.id.find(':') + 1, std::string::npos, "x");
+            e.id.resize(e.id.find(':') + 1);
+            e.id += 'x';
         }
     }
     return access;

@@ -3,23 +3,18 @@
 #include "ensemble/virtual/virtual_process.hpp"
 #include "loop/background_thread.hpp"
 #include "loop/callback_thread.hpp"
+#include "loop/interruption.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include <boost/chrono/duration.hpp>
-#include <boost/thread/lock_guard.hpp>
-#include <boost/thread/lock_types.hpp>
+#include <boost/thread/thread_only.hpp>
 
 namespace latchkey::inline v0 {
 namespace {
 
 // Far from zero, so that "a long time before now" is a valid time in a stepped run, too.
 constexpr std::chrono::hours start_of_stepped_time{24 * 365};
-
-boost::chrono::nanoseconds for_boost(loop::clock::duration d) {
-    return boost::chrono::nanoseconds(d.count());
-}
 
 }  // namespace
 
@@ -46,7 +41,7 @@ std::shared_ptr<virtual_loop> virtual_loop::make(mode m, std::uint64_t seed) {
     }
     // The thread keeps the loop itself alive. The references that are handed out only decide when
     // it ends, so a task of the loop may drop the last one.
-    made->thread_ = start_background_thread("latchkey-model", [made] { made->serve(); });
+    made->thread_ = background_thread("latchkey-model", [made] { made->serve(); });
     return {made.get(), [made](virtual_loop* l) { l->stop(); }};
 }
 
@@ -86,7 +81,7 @@ loop::timer_id virtual_loop::start_timer(clock::time_point at, task t) {
 
 void virtual_loop::post_as(std::uint32_t number, task t) {
     {
-        const boost::lock_guard<boost::mutex> lock(mutex_);
+        const monitor_lock lock(mutex_);
         if (stopping_) {
             return;
         }
@@ -166,7 +161,7 @@ void virtual_loop::collect() {
     if (!has_incoming_.load(std::memory_order_acquire)) {
         return;
     }
-    const boost::lock_guard<boost::mutex> lock(mutex_);
+    const monitor_lock lock(mutex_);
     if (ready_.empty()) {
         ready_.swap(incoming_);
     } else {
@@ -267,7 +262,7 @@ void virtual_loop::run_for(clock::duration d) {
     if (stepped()) {
         run_until([] { return false; }, d);
     } else {
-        boost::this_thread::sleep_for(for_boost(d));
+        boost::this_thread::sleep_for(boost::chrono::nanoseconds(d.count()));
     }
 }
 
@@ -277,11 +272,11 @@ void virtual_loop::advance(clock::duration d) {
         return;
     }
     check_not_forked();
-    boost::unique_lock<boost::mutex> lock(mutex_);
+    monitor_lock lock(mutex_);
     to_advance_ += d;
     wake_.notify_one();
     while (to_advance_ > clock::duration::zero() && !stopping_) {
-        advanced_.wait(lock);
+        lock.wait(advanced_);
     }
 }
 
@@ -291,20 +286,20 @@ void virtual_loop::call(const std::function<void()>& f) {
         return;
     }
     check_not_forked();
-    boost::mutex m;
-    boost::condition_variable finished;
+    thread_mutex m;
+    thread_condition finished;
     bool done = false;
     post([&] {
         f();
-        const boost::lock_guard<boost::mutex> lock(m);
+        const monitor_lock lock(m);
         done = true;
         finished.notify_one();
     });
     // A caller that is interrupted must not leave, because the task refers to its frame.
-    const boost::this_thread::disable_interruption uninterrupted;
-    boost::unique_lock<boost::mutex> lock(m);
+    const uninterrupted until_done;
+    monitor_lock lock(m);
     while (!done) {
-        finished.wait(lock);
+        lock.wait(finished);
     }
 }
 
@@ -313,7 +308,7 @@ void virtual_loop::serve() {
     runner_.store(std::this_thread::get_id());
     for (;;) {
         {
-            const boost::lock_guard<boost::mutex> lock(mutex_);
+            const monitor_lock lock(mutex_);
             if (stopping_) {
                 break;
             }
@@ -336,7 +331,7 @@ void virtual_loop::serve() {
 void virtual_loop::abandon() {
     std::deque<posted> incoming;
     {
-        const boost::lock_guard<boost::mutex> lock(mutex_);
+        const monitor_lock lock(mutex_);
         stopping_ = true;
         incoming_.swap(incoming);
     }
@@ -361,7 +356,7 @@ void virtual_loop::abandon() {
 }
 
 void virtual_loop::idle() {
-    boost::unique_lock<boost::mutex> lock(mutex_);
+    monitor_lock lock(mutex_);
     if (stopping_ || !incoming_.empty()) {
         return;
     }
@@ -377,21 +372,20 @@ void virtual_loop::idle() {
         return;
     }
     if (wait > clock::duration::zero()) {
-        wake_.wait_for(lock, for_boost(wait));
+        lock.wait_until(wake_, deadline_after(wait));
     }
 }
 
 void virtual_loop::stop() noexcept {
     {
-        const boost::lock_guard<boost::mutex> lock(mutex_);
+        const monitor_lock lock(mutex_);
         stopping_ = true;
         wake_.notify_one();
         advanced_.notify_all();
     }
-    if (boost::this_thread::get_id() == thread_.get_id()) {
+    if (thread_.runs_caller()) {
         thread_.detach();
     } else {
-        const boost::this_thread::disable_interruption uninterrupted;
         thread_.join();
     }
 }

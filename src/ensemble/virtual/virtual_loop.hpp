@@ -4,7 +4,9 @@
 #include <latchkey/shared_ref.hpp>
 
 #include "ensemble/virtual/random_source.hpp"
+#include "loop/background_thread.hpp"
 #include "loop/loop.hpp"
+#include "loop/monitor.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -13,10 +15,6 @@
 #include <memory>
 #include <thread>
 #include <vector>
-
-#include <boost/thread/condition_variable.hpp>
-#include <boost/thread/mutex.hpp>
-#include <boost/thread/thread.hpp>
 
 namespace latchkey::inline v0 {
 
@@ -166,14 +164,14 @@ private:
     bool abandoned_ = false;
 
     // Shared between threads.
-    boost::mutex mutex_;
-    boost::condition_variable wake_;
-    boost::condition_variable advanced_;
+    thread_mutex mutex_;
+    thread_condition wake_;
+    thread_condition advanced_;
     std::deque<posted> incoming_;
     std::atomic<bool> has_incoming_{false};
     clock::duration to_advance_{};
     bool stopping_ = false;
-    boost::thread thread_;
+    background_thread thread_;
 };
 
 }  // namespace latchkey::inline v0

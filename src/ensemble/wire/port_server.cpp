@@ -250,12 +250,11 @@ port_server::port_server(std::shared_ptr<virtual_loop> loop,
         connect_string_ += server == 0 ? "" : ",";
         connect_string_ += engine_->listen(address, own, server);
     }
-    thread_ = start_background_thread("latchkey-ports", [engine = engine_] { engine->run(); });
+    thread_ = background_thread("latchkey-ports", [engine = engine_] { engine->run(); });
 }
 
 port_server::~port_server() {
     engine_->stop();
-    const boost::this_thread::disable_interruption uninterrupted;
     thread_.join();
     engine_->drop_everything();
 }

@@ -2,12 +2,11 @@
 
 #include "ensemble/cluster.hpp"
 #include "ensemble/virtual/virtual_loop.hpp"
+#include "loop/background_thread.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
-
-#include <boost/thread/thread.hpp>
 
 namespace latchkey::model {
 
@@ -35,7 +34,7 @@ private:
 
     std::shared_ptr<engine> engine_;
     std::string connect_string_;
-    boost::thread thread_;
+    background_thread thread_;
 };
 
 }  // namespace latchkey::model
