@@ -76,7 +76,11 @@ candidate_config check_candidate(const client_core& core,
         .steps_down_when_suspended = options.on_suspended == suspended_policy::step_down,
         .leads = true};
     as.set_options([&terms](queue_options& own) { own.data = terms.id; });
-    return {std::move(as), std::make_shared<const leader_terms>(std::move(terms))};
+    auto who = std::make_shared<const leader_terms>(std::move(terms));
+    if (markers.transferable) {
+        as.terms = who;  // otherwise the grant is that of a mutex
+    }
+    return {std::move(as), std::move(who)};
 }
 
 }  // namespace latchkey::inline v0

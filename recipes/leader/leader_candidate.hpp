@@ -2,23 +2,13 @@
 
 #include <latchkey/leader_latch.hpp>
 
-#include "client/client_core.hpp"
-#include "client/retrying_call.hpp"
-#include "leader/candidate_config.hpp"
+#include "client/user_call.hpp"
 #include "leader/leader_listeners.hpp"
-#include "leader/leader_term.hpp"
+#include "leader/leader_loop.hpp"
 #include "leader/transfer/leadership_transfer.hpp"
-#include "loop/backoff.hpp"
-#include "loop/monitor.hpp"
-#include "loop/paced_retry.hpp"
-#include "queue/queue_participant.hpp"
-#include "queue/queue_recipe.hpp"
-#include "queue/znode_names.hpp"
 
 #include <functional>
 #include <memory>
-#include <optional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -26,27 +16,15 @@ namespace latchkey::inline v0 {
 
 class wait_for_term;
 
-/// A candidate, from its start to its end. It queues, leads, gives up and queues again: one
-/// queue_participant after the other, and a term with each grant.
-class leader_candidate final : public std::enable_shared_from_this<leader_candidate>,
-                               public queue_participant::owner,
-                               leadership_transfer::owner {
+/// The candidate of a leader_latch. It leads until its term is lost or given up, and until its
+/// listeners have returned.
+class leader_candidate final : public leader_loop, leadership_transfer::owner {
 public:
     leader_candidate(std::shared_ptr<client_core> core, candidate_config c);
 
     // ---- any thread ----
 
-    [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
-
-    [[nodiscard]] const std::string& directory() const noexcept { return as_->directory; }
-
-    [[nodiscard]] const leader_terms& who() const noexcept { return *who_; }
-
     void start();
-
-    /// The present term; null if there is none.
-    [[nodiscard]] std::shared_ptr<leader_term> term() const;
-
     [[nodiscard]] subscription subscribe(leader_latch::listener l);
     void resign();
     void close(leader_latch::closing how);
@@ -54,16 +32,13 @@ public:
     /// No failure while it is open.
     [[nodiscard]] failure closed_why() const;
 
-    // ---- on the loop ----
-
-    /// `w` is settled with the next term, the next refusal, or the end.
-    void await(const std::shared_ptr<wait_for_term>& w);
-
     void transfer(const std::string& id,
                   std::chrono::nanoseconds limit,
                   leadership_transfer::transferred done);
 
 private:
+    friend class wait_for_term;
+
     // leadership_transfer::owner
     void move_behind(const std::string& leader,
                      request invitation,
@@ -73,70 +48,50 @@ private:
 
     void hand_over(const std::string& successor) override;
 
-    // queue_participant::owner
+    // leader_loop
+    task<next_step> lead(std::shared_ptr<leader_term> granted) override;
+    task<next_step> on_refused(failure why) override;
+    void on_end() override;
     void on_beginning() override;
     void on_reserved(queue_position p) override;
     void on_confirmed() override;
-    held_place::notifications notifications() override;
+    void client_closed(const failure& why) override;
 
-    telemetry::span& span() noexcept override { return span_; }
+    void await(const std::shared_ptr<wait_for_term>& w);
+    void settle(const failure& why, const std::shared_ptr<leader_term>& term);
 
-    void on_outcome(queue_participant::outcome o) override;
-
-    void enter();
-    [[nodiscard]] std::function<void()> if_alive(void (leader_candidate::*f)());
-    [[nodiscard]] bool is_confirmed() const;
-    void lead(hold granted);
-    void begin_term(const std::shared_ptr<leader_term>& present);
-    void refuse(const failure& why);
-    void on_lost();
-    void leave();
-    void on_released();
-    void on_closed();
-
-    const std::shared_ptr<client_core> core_;
-    const std::shared_ptr<const leader_terms> who_;
-    const std::shared_ptr<const queue_recipe> as_;
-
-    mutable thread_mutex guard_;
-    bool closed_ LATCHKEY_GUARDED_BY(guard_) = false;
-    std::shared_ptr<leader_term> term_ LATCHKEY_GUARDED_BY(guard_);
+    [[nodiscard]] std::shared_ptr<leader_candidate> self() {
+        return std::static_pointer_cast<leader_candidate>(shared_from_this());
+    }
 
     // On the loop only.
     leader_listeners listeners_;
-    std::vector<std::weak_ptr<wait_for_term>> waiting_;
-    std::shared_ptr<queue_participant> participant_;  ///< until it is granted
-    telemetry::span span_;                            ///< of that
+    std::vector<std::shared_ptr<wait_for_term>> waiting_;
     std::shared_ptr<leadership_transfer> transfers_;  ///< if it takes part in transfers
-    bool started_ = false;
-    bool directory_known_ = false;
-    bool losing_ = false;             ///< the end of the term is being reported
-    bool znode_was_deleted_ = false;  ///< another client deleted the last term's znode
-    std::optional<std::stop_callback<std::function<void()>>> on_loss_;  ///< of the present term
-    timer refusal_pause_;
-    paced_retry rejoin_pause_;
+    bool losing_ = false;                             ///< the end of the term is being reported
     timer drain_limit_;
-    backoff backoff_{std::chrono::milliseconds(100), std::chrono::seconds(30)};
 };
 
 /// One call that waits for a term.
-class wait_for_term final : public retrying_call<std::shared_ptr<leader_term>> {
+class wait_for_term final : public user_call<std::shared_ptr<leader_term>> {
 public:
     explicit wait_for_term(std::shared_ptr<leader_candidate> c)
-        : retrying_call(c->core()), candidate_(std::move(c)) {}
-
-    /// On the loop.
-    void settle(failure why, std::shared_ptr<leader_term> term);
-
-    /// On the loop: the candidate is in the queue, or leads.
-    void note_confirmed();
+        : user_call(c->core()), candidate_(std::move(c)) {}
 
 private:
-    [[nodiscard]] call_aim aim() const override;
+    friend class leader_candidate;
 
-    [[nodiscard]] bool is_answered() const override { return confirmed_; }
+    [[nodiscard]] call_aim aim() const override {
+        return {"become the leader of", {candidate_->path()}};
+    }
+
+    [[nodiscard]] bool is_confirmed() const override { return confirmed_ && !only_looks(); }
 
     void begin() override;
+    void give_up() override;
+
+    /// The candidate is in the queue, or leads.
+    void note_confirmed();
 
     const std::shared_ptr<leader_candidate> candidate_;
     bool confirmed_ = false;

@@ -140,7 +140,7 @@ void leader_latch::close(closing how) noexcept {
 }
 
 const std::string& leader_latch::path() const noexcept {
-    return candidate_->directory();
+    return candidate_->path();
 }
 
 const std::string& leader_latch::id() const noexcept {

@@ -88,7 +88,7 @@ bool leader_selector::is_leader() const noexcept {
 }
 
 leadership leader_selector::term() const {
-    return loop_->core()->forked() ? latchkey::leadership() : loop_->leadership();
+    return loop_->core()->forked() ? latchkey::leadership() : leader_term::handle(loop_->term());
 }
 
 const std::string& leader_selector::path() const noexcept {
@@ -96,7 +96,7 @@ const std::string& leader_selector::path() const noexcept {
 }
 
 const std::string& leader_selector::id() const noexcept {
-    return loop_->id();
+    return loop_->who().id;
 }
 
 }  // namespace latchkey::inline v0

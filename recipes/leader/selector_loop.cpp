@@ -2,7 +2,6 @@
 
 #include "call/exceptions.hpp"
 #include "client/fork_safe.hpp"
-#include "leader/candidate_config.hpp"
 #include "loop/interruption.hpp"
 #include "queue/znode_names.hpp"
 #include "text/escape.hpp"
@@ -48,13 +47,10 @@ selector_loop::selector_loop(const std::shared_ptr<client_core>& core,
                              candidate_config c,
                              work fn,
                              selector_options how)
-    : acquire_(core, local_queue::admits::one_at_a_time),
-      as_(std::make_shared<const queue_recipe>(std::move(c.queue))),
-      who_(std::move(c.who)),
+    : leader_loop(core, std::move(c)),
       fn_(core->callbacks().keep(std::move(fn))),
       how_(core->callbacks().keep(std::move(how))),
-      executor_(core->make_executor("latchkey-leader")),
-      pause_(core->loop()) {}
+      executor_(core->make_executor("latchkey-leader")) {}
 
 // ---- any thread ----
 
@@ -63,7 +59,7 @@ void selector_loop::start() {
     executor_([] {});  // starts its thread here, so that the caller sees a failure
     {
         const monitor_lock lock(guard_);
-        if (closing_ || state_ == state::closed) {
+        if (closed() || state_ == state::closed) {
             throw error(errc::closed,
                         '"' + escaped(path()) + "\": this leader_selector was closed");
         }
@@ -72,7 +68,7 @@ void selector_loop::start() {
         }
         state_ = state::waiting;
     }
-    core()->post([self = shared_from_this()] { self->enter(); });
+    core()->post([self = self()] { self->begin(); });
 }
 
 void selector_loop::interrupt() noexcept {
@@ -84,12 +80,9 @@ void selector_loop::interrupt() noexcept {
 }
 
 bool selector_loop::close(std::chrono::nanoseconds timeout) noexcept {
-    {
-        const monitor_lock lock(guard_);
-        closing_ = true;
-    }
+    note_closed();
     interrupt();
-    core()->post([self = shared_from_this()] { self->on_close(); });
+    core()->post([self = self()] { self->stop(); });
     if (!core()->may_block() || running == this) {
         return present() == state::closed;
     }
@@ -106,125 +99,95 @@ void selector_loop::set(state s) {
     state_ = s;
 }
 
-/// If the selector is not a candidate now, it becomes one and is refused. That is reported, and
-/// ends the selector.
-void selector_loop::client_closed(const failure&) {
-    const auto self = shared_from_this();
-    core()->detach(this);
-    if (pause_.running() || present() == state::idle) {
-        pause_.cancel();
-        enter();
-    }
-}
+// ---- a term ----
 
-// ---- candidate and leader ----
-
-void selector_loop::enter() {
-    if (closing()) {
-        return end();
-    }
-    if (!std::exchange(attached_, true) && !core()->closed_why()) {
-        core()->attach(shared_from_this());
-    }
-    set(state::waiting);
-    begun_ = core()->loop().now();
-    acquire_call_ = acquire_.enter(
-        as_, local_queue::for_ever, {}, [self = shared_from_this()](acquire_call::result a) {
-            self->on_acquired(std::move(a));
-        });
-}
-
-void selector_loop::on_acquired(acquire_call::result a) {
-    acquire_call_.reset();
-    if (a.why) {
-        fail(core()->callbacks().keep(exception_of(a.why)));
-    } else if (!is_empty(a.value) && !closing()) {
-        lead(std::move(a.value));
-    } else {
-        end();
-    }
-}
-
-void selector_loop::lead(hold granted) {
+task<leader_loop::next_step> selector_loop::lead(std::shared_ptr<leader_term> granted) {
     const auto e = std::make_shared<execution>();
-    e->term = leader_term::make(std::move(granted), who_->id, who_->data, std::nullopt);
-    begun_ = core()->loop().now();
+    e->term = std::move(granted);
     {
         const monitor_lock lock(guard_);
-        term_ = e->term;
         stop_ = e->stop;
         state_ = state::leading;
     }
     if (!who_->data.empty()) {
         e->term->publish();
     }
-    executor_([self = shared_from_this(), e] { self->execute(e); });
+    oneshot<ended> end;
+    executor_([self = self(), e, done = end.setter()] { self->execute(e, done); });
+    const ended how = co_await end;
+    leave();
+    {
+        const monitor_lock lock(guard_);
+        stop_ = std::stop_source(std::nostopstate);
+    }
+    if (*how.what) {
+        auto failing = fail(how.what);
+        const next_step next = co_await failing;
+        co_return next;
+    }
+    pauses_.reset();
+    if (how_->requeue || !how.called || closed() || core_->closed_why()) {
+        set(state::waiting);
+        co_return next_step::queue;
+    }
+    set(state::idle);
+    co_return next_step::idle;
 }
 
-void selector_loop::execute(const std::shared_ptr<execution>& e) {
+void selector_loop::execute(const std::shared_ptr<execution>& e, const returns& done) {
     const running_here marked(this);
     const auto handle = leader_term::handle(e->term);
-    if (closing() || !handle.valid()) {
-        return finish(e, false, nullptr);
+    if (closed() || !handle.valid()) {
+        return finish(e, done, false, nullptr);
     }
     const auto ask = [stop = e->stop]() mutable { stop.request_stop(); };
     e->on_loss.emplace(handle.lost(), ask);
     e->on_wish.emplace(handle.hand_over_requested(), ask);
-    (*fn_)(handle,
-           e->stop.get_token(),
-           [self = shared_from_this(), e](const std::exception_ptr& threw) {
-               self->finish(e, true, threw);
-           });
+    (*fn_)(handle, e->stop.get_token(), [self = self(), e, done](const std::exception_ptr& threw) {
+        self->finish(e, done, true, threw);
+    });
 }
 
 void selector_loop::finish(const std::shared_ptr<execution>& e,
+                           const returns& done,
                            bool called,
                            const std::exception_ptr& threw) {
     e->on_loss.reset();
     e->on_wish.reset();
     e->term->state().lose(loss_reason::resigned);
-    core()->post([self = shared_from_this(), e, called, threw = core()->callbacks().keep(threw)] {
-        self->on_returned(*e, called, threw);
+    core()->post([self = self(), done, called, threw = core()->callbacks().keep(threw)] {
+        done({called, threw});
     });
-}
-
-void selector_loop::on_returned(const execution& e, bool called, const thrown& threw) {
-    e.term->leave();
-    {
-        const monitor_lock lock(guard_);
-        term_.reset();
-        stop_ = std::stop_source(std::nostopstate);
-    }
-    if (*threw) {
-        return fail(threw);
-    }
-    backoff_.reset();
-    if (how_->requeue || !called || closing() || core()->closed_why()) {
-        enter();
-    } else {
-        set(state::idle);
-    }
 }
 
 // ---- what goes wrong ----
 
-void selector_loop::fail(const thrown& what) {
-    if (closing()) {
-        return end();
+task<leader_loop::next_step> selector_loop::on_refused(failure why) {
+    auto failing = fail(core_->callbacks().keep(exception_of(why)));
+    const next_step next = co_await failing;
+    co_return next;
+}
+
+task<leader_loop::next_step> selector_loop::fail(thrown what) {
+    if (closed()) {
+        co_return next_step::end;
     }
-    if (core()->loop().now() - begun_ > longest_pause) {
-        backoff_.reset();
+    if (core_->loop().now() - begun_ > longest_pause) {
+        pauses_.reset();
     }
-    const failure& why = core()->closed_why();
+    const failure& why = core_->closed_why();
     const bool last = why && has_code(*what, why.code);
     set(state::pausing);
-    executor_([self = shared_from_this(), what, last] {
+    oneshot<bool> reported;
+    executor_([self = self(), what, note = reported.setter()] {
         const running_here marked(self.get());
-        if (!self->closing()) {
+        if (!self->closed()) {
             self->report(*what);
         }
-        self->core()->post([self, last] { last ? self->end() : self->pause(); });
+        self->core()->post([self, note] { note(true); });
     });
+    co_await reported;
+    co_return last ? next_step::end : next_step::pause;
 }
 
 void selector_loop::report(const std::exception_ptr& what) noexcept {
@@ -245,29 +208,7 @@ void selector_loop::report(const std::exception_ptr& what) noexcept {
     }
 }
 
-void selector_loop::pause() {
-    if (closing() || core()->closed_why()) {
-        return enter();
-    }
-    pause_.start(backoff_.next(core()->loop().random()), [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) {
-            self->enter();
-        }
-    });
-}
-
-void selector_loop::on_close() {
-    if (acquire_call_) {
-        acquire_call_->cancel();
-    } else if (pause_.running() || present() == state::idle) {
-        end();
-    }
-}
-
-void selector_loop::end() {
-    const auto self = shared_from_this();
-    pause_.cancel();
-    core()->detach(this);
+void selector_loop::on_end() {
     const monitor_lock lock(guard_);
     state_ = state::closed;
     closed_.notify_all();

@@ -2,13 +2,7 @@
 
 #include <latchkey/leader_selector.hpp>
 
-#include "client/client_core.hpp"
-#include "leader/candidate_config.hpp"
-#include "leader/leader_term.hpp"
-#include "loop/backoff.hpp"
-#include "loop/monitor.hpp"
-#include "queue/acquire_calls.hpp"
-#include "queue/queue_recipe.hpp"
+#include "leader/leader_loop.hpp"
 
 #include <chrono>
 #include <exception>
@@ -20,11 +14,9 @@
 
 namespace latchkey::inline v0 {
 
-/// The life of a selector, from start() to the end: candidate, term, candidate, and so on. The loop
-/// decides everything. Only the user's code, the function and `failed`, runs on an executor of its
-/// own, one call at a time.
-class selector_loop final : public session_listener,
-                            public std::enable_shared_from_this<selector_loop> {
+/// The candidate of a leader_selector. It leads until its function has returned. Only the user's
+/// code, the function and `failed`, runs on an executor of its own, one call at a time.
+class selector_loop final : public leader_loop {
 public:
     using state = selector_status;
 
@@ -61,19 +53,6 @@ public:
         return state_;
     }
 
-    [[nodiscard]] latchkey::leadership leadership() const {
-        const monitor_lock lock(guard_);
-        return leader_term::handle(term_);
-    }
-
-    [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept {
-        return acquire_.core();
-    }
-
-    [[nodiscard]] const std::string& path() const noexcept { return as_->directory; }
-
-    [[nodiscard]] const std::string& id() const noexcept { return who_->id; }
-
 private:
     /// A term, from the grant until the function has returned.
     struct execution {
@@ -90,52 +69,43 @@ private:
     /// An exception of the user's. Never destroyed on the loop.
     using thrown = std::shared_ptr<std::exception_ptr>;
 
-    // session_listener
-    void client_closed(const failure&) override;
+    /// How a function ended. It was not called if its term was over before.
+    struct ended {
+        bool called = false;
+        thrown what = nullptr;
+    };
 
-    // On the loop.
-    void enter();
-    void on_acquired(acquire_call::result a);
-    void lead(hold granted);
-    void on_returned(const execution& e, bool called, const thrown& threw);
-    void fail(const thrown& what);
-    void pause();
-    void on_close();
-    void end();
+    // leader_loop
+    task<next_step> lead(std::shared_ptr<leader_term> granted) override;
+    task<next_step> on_refused(failure why) override;
+    void on_end() override;
+
+    void on_beginning() override { set(state::waiting); }
+
+    [[nodiscard]] task<next_step> fail(thrown what);
 
     // On the executor.
-    void execute(const std::shared_ptr<execution>& e);
-    void finish(const std::shared_ptr<execution>& e, bool called, const std::exception_ptr& threw);
+    using returns = std::function<void(ended)>;
+    void execute(const std::shared_ptr<execution>& e, const returns& done);
+    void finish(const std::shared_ptr<execution>& e,
+                const returns& done,
+                bool called,
+                const std::exception_ptr& threw);
     void report(const std::exception_ptr& what) noexcept;
 
     void set(state s);
 
-    [[nodiscard]] bool closing() const {
-        const monitor_lock lock(guard_);
-        return closing_;
+    [[nodiscard]] std::shared_ptr<selector_loop> self() {
+        return std::static_pointer_cast<selector_loop>(shared_from_this());
     }
 
-    static constexpr std::chrono::seconds longest_pause{30};
-
-    const acquire_calls acquire_;
-    const std::shared_ptr<const queue_recipe> as_;
-    const std::shared_ptr<const leader_terms> who_;
     const std::shared_ptr<const work> fn_;
     const std::shared_ptr<const selector_options> how_;
     const runtime::executor executor_;
 
-    // On the loop only.
-    bool attached_ = false;
-    std::shared_ptr<acquire_call> acquire_call_;  ///< while it is a candidate
-    loop::clock::time_point begun_{};             ///< of the candidate, or of the term
-    backoff backoff_{std::chrono::milliseconds(100), longest_pause};
-    timer pause_;
-
     mutable thread_mutex guard_;
     thread_condition closed_;
     state state_ LATCHKEY_GUARDED_BY(guard_) = state::idle;
-    bool closing_ LATCHKEY_GUARDED_BY(guard_) = false;
-    std::shared_ptr<leader_term> term_ LATCHKEY_GUARDED_BY(guard_);
     std::stop_source stop_ LATCHKEY_GUARDED_BY(guard_){std::nostopstate};  ///< of the term
 };
 

@@ -151,7 +151,7 @@ void selector_judge::check_state(selection& c) {
         stage_.broken("I9", c.who + " is closed, and nobody was told why");
     } else if (c.term && present != selector_status::leading) {
         stage_.broken("I9", c.who + "'s function runs, and it is " + to_string(present));
-    } else if (c.term && c.campaign->leadership().path() != c.newest) {
+    } else if (c.term && leader_term::handle(c.campaign->term()).path() != c.newest) {
         stage_.broken("I9", c.who + " shows another term than its function has");
     }
 }

@@ -1,0 +1,172 @@
+#include "leader/leader_loop.hpp"
+
+#include <utility>
+
+namespace latchkey::inline v0 {
+
+leader_loop::leader_loop(std::shared_ptr<client_core> core, candidate_config c)
+    : core_(std::move(core)),
+      who_(std::move(c.who)),
+      recipe_(std::make_shared<const queue_recipe>(std::move(c.queue))),
+      pause_(core_->loop()),
+      rejoin_pause_(core_->loop()) {}
+
+// ---- any thread ----
+
+std::shared_ptr<leader_term> leader_loop::term() const {
+    const monitor_lock lock(guard_);
+    return term_;
+}
+
+bool leader_loop::closed() const {
+    const monitor_lock lock(guard_);
+    return closed_;
+}
+
+bool leader_loop::note_closed() {
+    const monitor_lock lock(guard_);
+    return !std::exchange(closed_, true);
+}
+
+// ---- on the loop ----
+
+void leader_loop::begin() {
+    const bool was_idle = !std::exchange(wanted_, true);
+    if (std::exchange(started_, true)) {
+        if (was_idle) {
+            wake();
+        }
+        return;
+    }
+    if (!core_->closed_why()) {
+        core_->attach(shared_from_this());
+    }
+    living_.start(live(), [this](bool) {
+        const auto keep = shared_from_this();
+        core_->detach(this);
+        on_end();
+    });
+}
+
+void leader_loop::stop() {
+    if (!started_) {
+        on_end();
+    } else if (participant_) {
+        participant_->cancel();
+    } else {
+        wake();
+    }
+}
+
+void leader_loop::wake() {
+    if (const auto go_on = std::exchange(wake_, nullptr)) {
+        go_on(true);
+    }
+}
+
+/// A candidate that waits becomes a participant once more, and is refused.
+void leader_loop::client_closed(const failure&) {
+    const auto keep = shared_from_this();
+    core_->detach(this);
+    wake();
+}
+
+task<bool> leader_loop::live() {
+    while (!closed()) {
+        auto contending = contend();
+        queue_participant::outcome o = co_await contending;
+        auto next = next_step::queue;
+        if (!is_empty(o.granted)) {
+            auto granted =
+                leader_term::make(std::move(o.granted), who_->id, who_->data, *who_->seen);
+            if (publish_term(granted)) {
+                auto leading = lead(std::move(granted));
+                next = co_await leading;
+            } else {
+                granted->leave();
+            }
+        } else if (o.why) {
+            auto refused = on_refused(std::move(o.why));
+            next = co_await refused;
+        }
+        if (next == next_step::end) {
+            break;
+        }
+        wanted_ = next != next_step::idle;
+        while (!over() && (holds_ || !wanted_)) {
+            oneshot<bool> woken;
+            wake_ = woken.setter();
+            co_await woken;
+        }
+        if (!over() && (next == next_step::pause || znode_was_deleted_)) {
+            oneshot<bool> woken;
+            wake_ = woken.setter();
+            if (next == next_step::pause) {
+                pause_.start(pauses_.next(core_->loop().random()), if_alive([this] { wake(); }));
+            } else {
+                rejoin_pause_.soon(if_alive([this] { wake(); }));
+            }
+            co_await woken;
+            pause_.cancel();
+            rejoin_pause_.cancel();
+        }
+        znode_was_deleted_ = false;
+    }
+    co_return true;
+}
+
+task<queue_participant::outcome> leader_loop::contend() {
+    oneshot<queue_participant::outcome> settled;
+    settle_ = settled.setter();
+    begun_ = core_->loop().now();
+    span_ = core_->telemetry().begin(path(), recipe_->leads, begun_);
+    participant_ = std::make_shared<queue_participant>(
+        core_,
+        queue_participant::settings{
+            .as = recipe_, .directory_known = directory_known_, .only_if_first = false},
+        shared_from_this());
+    const auto keep = participant_;
+    keep->start();
+    queue_participant::outcome o = co_await settled;
+    participant_.reset();
+    if (is_empty(o.granted)) {
+        core_->telemetry().not_granted(span_, o.why);
+    } else {
+        begun_ = core_->loop().now();
+        holds_ = true;
+        directory_known_ = true;
+    }
+    co_return o;
+}
+
+void leader_loop::on_outcome(queue_participant::outcome o) {
+    const auto settle = std::exchange(settle_, nullptr);
+    settle(std::move(o));
+}
+
+held_place::notifications leader_loop::notifications() {
+    return {.released = if_alive([this] {
+                holds_ = false;
+                wake();
+            }),
+            .lost = nullptr};
+}
+
+/// False if the candidate was closed before.
+bool leader_loop::publish_term(const std::shared_ptr<leader_term>& granted) {
+    const monitor_lock lock(guard_);
+    term_ = closed_ ? nullptr : granted;
+    return term_ != nullptr;
+}
+
+void leader_loop::leave() {
+    std::shared_ptr<leader_term> over;
+    {
+        const monitor_lock lock(guard_);
+        over.swap(term_);
+    }
+    znode_was_deleted_ = over->state().why_lost() == loss_reason::znode_deleted;
+    over->leave();
+}
+
+}  // namespace latchkey::inline v0
