@@ -1,9 +1,10 @@
 #include <latchkey/ensemble.hpp>
 
 #include "commands.hpp"
+#include "options/command_line.hpp"
 #include "options/duration_text.hpp"
 #include "options/listen_address.hpp"
-#include "options/option_parser.hpp"
+#include "options/number_text.hpp"
 #include "output/exit_status.hpp"
 #include "output/service_manager.hpp"
 #include "output/signals.hpp"
@@ -17,38 +18,36 @@
 
 namespace latchkey::cli {
 
+const command_syntax dev_server_syntax{
+    .name = "dev-server",
+    .summary = "run a ZooKeeper ensemble for development, in memory",
+    .usage = {{"", {}}},
+    .about = {{"Runs a ZooKeeper ensemble for development and tests in one process, without Java. "
+               "Every ZooKeeper client can use it: latchkey, Apache Curator, kazoo, zkCli.sh and "
+               "others. It keeps everything in memory. When it ends, all znodes and sessions are "
+               "lost. Never use it in production."}},
+    .options = {{{"--listen",
+                  "HOST:PORT",
+                  "where the first server listens (127.0.0.1:2181). HOST is a numeric address, "
+                  "IPv6 in brackets. Each further server listens on the next port. With port 0 "
+                  "each server takes a free port"},
+                 {"--servers", "N", "the number of servers, 1 to 9 (1)"},
+                 {"--tick", "SEC", "session timeouts are from 2 to 20 ticks (2)"},
+                 {"--open-exists",
+                  "",
+                  "exists needs no permission, as on servers before 3.8.4 and 3.9.2. Without it, "
+                  "exists needs READ"}}},
+    .notes = {{"latchkey dev-server prints the connect string on stdout when it listens. INT, "
+               "TERM, HUP and QUIT end it. Everyone who reaches the ports can do everything that "
+               "access control lists do not forbid."},
+              {"It answers the four-letter words ruok, srvr, stat and isro. It has no TLS, no "
+               "SASL, no reconfiguration, and no znodes with a time to live. Quotas have no "
+               "effect. docs/design/ensemble.md lists what else differs from real servers."}},
+    .exit_status = "0 if a signal ended it",
+    .failures = {{64, "wrong use"}, {71, "it cannot listen there"}, {74, "cannot write to stdout"}},
+};
+
 namespace {
-
-constexpr const char* dev_server_help = R"(Usage: latchkey dev-server [OPTION]...
-
-Runs a ZooKeeper ensemble for development and tests in one process, without
-Java. Every ZooKeeper client can use it: latchkey, Apache Curator, kazoo,
-zkCli.sh and others. It keeps everything in memory. When it ends, all znodes and
-sessions are lost. Never use it in production.
-
-      --listen HOST:PORT     where the first server listens (127.0.0.1:2181).
-                             HOST is a numeric address, IPv6 in brackets. Each
-                             further server listens on the next port. With port
-                             0 each server takes a free port
-      --servers N            the number of servers, 1 to 9 (1)
-      --tick SEC             session timeouts are from 2 to 20 ticks (2)
-      --open-exists          exists needs no permission, as on servers before
-                             3.8.4 and 3.9.2. Without it, exists needs READ
-  -h, --help                 print this text
-  -V, --version              print the version
-
-latchkey dev-server prints the connect string on stdout when it listens. INT,
-TERM, HUP and QUIT end it. Everyone who reaches the ports can do everything that
-access control lists do not forbid.
-
-It answers the four-letter words ruok, srvr, stat and isro. It has no TLS, no
-SASL, no reconfiguration, and no znodes with a time to live. Quotas have no
-effect. docs/design/ensemble.md lists what else differs from real servers.
-
-Exit status: 0 if a signal ended it, and
-   64  wrong use                           74  cannot write to stdout
-   71  it cannot listen there
-)";
 
 struct dev_server_options {
     std::string address = "127.0.0.1";
@@ -57,15 +56,6 @@ struct dev_server_options {
     std::chrono::nanoseconds tick = std::chrono::seconds(2);
     bool open_exists = false;
 };
-
-int servers_from(const std::string& text) {
-    const auto servers = number_in<int>(text, 1, 9);
-    if (!servers) {
-        throw usage_error(
-            fmt::format("--servers: '{}' is not a number of servers; give 1 to 9", escaped(text)));
-    }
-    return *servers;
-}
 
 std::chrono::nanoseconds tick_from(const std::string& text) {
     const auto tick = parse_seconds("--tick", text);
@@ -77,21 +67,24 @@ std::chrono::nanoseconds tick_from(const std::string& text) {
 }
 
 dev_server_options parse_dev_server(const std::vector<std::string>& arguments) {
-    option_parser parser("dev-server", dev_server_help);
+    const auto line = command_line::read(dev_server_syntax, arguments);
     dev_server_options options;
-    parser.value("--listen", [&](const std::string& text) {
-        auto [host, port] = listen_address::from(text, "127.0.0.1:2181");
+    if (const auto listen = line.text("--listen")) {
+        auto [host, port] = listen_address::from(*listen, "127.0.0.1:2181");
         options.address = std::move(host);
         options.port = port;
-    });
-    parser.value("--servers",
-                 [&](const std::string& text) { options.servers = servers_from(text); });
-    parser.value("--tick", [&](const std::string& text) { options.tick = tick_from(text); });
-    parser.flag("--open-exists", options.open_exists);
-    const auto operands = parser.read_anywhere(arguments);
-    if (!operands.empty()) {
+    }
+    if (const auto servers = line.text("--servers")) {
+        options.servers =
+            number_from<int>("--servers", *servers, 1, 9, "a number of servers; give");
+    }
+    if (const auto tick = line.text("--tick")) {
+        options.tick = tick_from(*tick);
+    }
+    options.open_exists = line.has("--open-exists");
+    if (!line.operands.empty()) {
         throw usage_error(fmt::format("'{}': dev-server takes no operands; leave it out",
-                                      escaped(operands.front())));
+                                      escaped(line.operands.front())));
     }
     const int highest_port = 65536 - options.servers;
     if (options.port > highest_port) {

@@ -1,7 +1,8 @@
 #include <latchkey/error.hpp>
 
 #include "commands.hpp"
-#include "options/option_parser.hpp"
+#include "options/command_line.hpp"
+#include "options/help.hpp"
 #include "output/exit_status.hpp"
 #include "output/process_start.hpp"
 #include "output/service_manager.hpp"
@@ -20,59 +21,41 @@ namespace latchkey::cli {
 
 namespace {
 
-constexpr const char* program_help = R"(Usage: latchkey COMMAND [OPTION]...
+struct command {
+    const command_syntax& syntax;
+    command_function& run;
+};
 
-Locks and leader election on Apache ZooKeeper, for commands and scripts.
+const std::array commands{command{lock_syntax, lock_command},
+                          command{elect_syntax, elect_command},
+                          command{resign_syntax, resign_command},
+                          command{leader_syntax, leader_command},
+                          command{who_syntax, who_command},
+                          command{tree_syntax, tree_command},
+                          command{watch_syntax, watch_command},
+                          command{doctor_syntax, doctor_command},
+                          command{serve_syntax, serve_command},
+                          command{ping_syntax, ping_command},
+                          command{revoke_syntax, revoke_command},
+                          command{break_syntax, break_command},
+                          command{resize_syntax, resize_command},
+                          command{barrier_syntax, barrier_command},
+                          command{join_syntax, join_command},
+                          command{members_syntax, members_command},
+                          command{dev_server_syntax, dev_server_command}};
 
-Commands:
-  lock        run a command while holding a lock
-  elect       run a command while leading, or report the leader
-  resign      ask the leader to hand over
-  leader      report the leader once
-  who         show who holds a lock and who waits for it
-  tree        list all locks
-  watch       show a lock whenever it changes
-  doctor      find deadlocks and other problems of locks
-  serve       show all locks to browsers and monitoring
-  ping        measure how long the servers take to answer
-  revoke      ask the holder of a lock to give it up
-  break       take a lock away from its holder
-  resize      change the number of permits of a semaphore
-  barrier     set or remove a barrier, or wait at it
-  join        run a command as a member of a group
-  members     list the members of a group
-  dev-server  run a ZooKeeper ensemble for development, in memory
+std::vector<const command_syntax*> table() {
+    std::vector<const command_syntax*> all;
+    for (const command& one : commands) {
+        all.push_back(&one.syntax);
+    }
+    return all;
+}
 
-latchkey help COMMAND and latchkey COMMAND --help describe a command.
-  -h, --help     print this text
-  -V, --version  print the version
-)";
-
-using command = int (*)(const std::vector<std::string>& arguments, status_output& output);
-
-constexpr std::array<std::pair<std::string_view, command>, 17> commands{
-    {{"lock", lock_command},
-     {"elect", elect_command},
-     {"resign", resign_command},
-     {"leader", leader_command},
-     {"who", who_command},
-     {"tree", tree_command},
-     {"watch", watch_command},
-     {"doctor", doctor_command},
-     {"serve", serve_command},
-     {"ping", ping_command},
-     {"revoke", revoke_command},
-     {"break", break_command},
-     {"resize", resize_command},
-     {"barrier", barrier_command},
-     {"join", join_command},
-     {"members", members_command},
-     {"dev-server", dev_server_command}}};
-
-command find_command(const std::string& name) {
-    for (const auto& [known, run_command] : commands) {
-        if (name == known) {
-            return run_command;
+const command& find_command(const std::string& name) {
+    for (const command& one : commands) {
+        if (name == one.syntax.name) {
+            return one;
         }
     }
     if (name.starts_with('-')) {
@@ -83,17 +66,6 @@ command find_command(const std::string& name) {
     throw usage_error("'" + escaped(name) + "' is not a command; see latchkey --help");
 }
 
-/// The help text of a command, or of the program for "".
-std::string help_of(const std::string& name) {
-    try {
-        status_output silent(false, false);
-        static_cast<void>(name.empty() ? 0 : find_command(name)({"--help"}, silent));
-    } catch (const help_request& help) {
-        return help.what();
-    }
-    return program_help;
-}
-
 /// `latchkey help [COMMAND]`.
 std::string help_for(const std::vector<std::string>& words) {
     if (words.size() > 1) {
@@ -101,14 +73,14 @@ std::string help_for(const std::vector<std::string>& words) {
     }
     const bool of_program =
         words.empty() || words.front() == "help" || words.front().rfind('-', 0) == 0;
-    return help_of(of_program ? "" : words.front());
+    return of_program ? program_help(table()) : help_of(find_command(words.front()).syntax);
 }
 
 int run(std::vector<std::string> arguments, status_output& output) {
     const std::string name = std::move(arguments.front());
     arguments.erase(arguments.begin());
     if (name == "-h" || name == "--help") {
-        throw help_request(program_help);
+        throw help_request(program_help(table()));
     }
     if (name == "-V" || name == "--version") {
         throw help_request(version_line());
@@ -117,15 +89,15 @@ int run(std::vector<std::string> arguments, status_output& output) {
         throw help_request(help_for(arguments));
     }
     if (name == "__complete") {
-        return complete_command(arguments, help_of);
+        return complete_command(arguments, table());
     }
-    return find_command(name)(arguments, output);
+    return find_command(name).run(arguments, output);
 }
 
 /// The exit status.
 int run_and_report(std::vector<std::string> arguments) {
     if (arguments.empty()) {
-        static_cast<void>(write_to(STDERR_FILENO, program_help));
+        static_cast<void>(write_to(STDERR_FILENO, program_help(table())));
         return exit_status::usage;
     }
     find_service_manager();

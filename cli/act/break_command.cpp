@@ -5,6 +5,7 @@
 #include "look/queue_json.hpp"
 #include "options/connecting.hpp"
 #include "options/run_options.hpp"
+#include "options/shared_options.hpp"
 #include "output/audit_log.hpp"
 #include "output/exit_status.hpp"
 #include "text/escape.hpp"
@@ -19,53 +20,46 @@
 
 namespace latchkey::cli {
 
+const command_syntax break_syntax{
+    .name = "break",
+    .summary = "take a lock away from its holder",
+    .usage = {{"--reason", {"PATH", "NODE"}}},
+    .about = {{"Takes a lock, permits, a leadership or a place in the queue away from its owner: "
+               "deletes NODE, the znode of one participant. NODE is its name or its path, as "
+               "latchkey prints it."},
+              {"This is not mutual exclusion. The next participant is granted the lock at once, "
+               "and the owner of NODE may still work. It notices when an event arrives, or never. "
+               "latchkey revoke asks the owner instead. Use break if the owner is known to be "
+               "dead, and if its znode has no session that could end."}},
+    .options =
+        {{{"--reason", "TEXT", "why, for the line on stdout and the audit. At most 512 bytes"},
+          {"--yes", "", "do not ask. Without a terminal it is required"},
+          {"--audit",
+           "FILE",
+           "append a line about it to FILE, as a JSON object, instead of the system's log "
+           "(facility auth)"}},
+         connection_options("give up if no server answers for SEC seconds (10)",
+                            "print the line on stdout, events and errors as JSON objects")},
+    .notes = {{"It shows who the owner is by its own account, and asks on the terminal. What it "
+               "has deleted is one line on stdout, and one in the system's log, or in FILE."}},
+    .examples = {"latchkey break /jobs/nightly _c_0f8f-lock-0000000007 --reason 'host gone'",
+                 R"(latchkey break --yes --reason INC-4711 /jobs/nightly "$NODE")"},
+    .exit_status = "0 if NODE was deleted",
+    .failures = {{1, "NODE is not there, or the answer was no"},
+                 {64, "wrong use"},
+                 {65, "NODE is not a participant"},
+                 {69, "no server answers"},
+                 {71, "the system refused"},
+                 {74, "cannot write to stdout"},
+                 {77, "not authorized"}},
+};
+
 namespace {
-
-constexpr const char* break_help =
-    R"(Usage: latchkey break [OPTION]... --reason TEXT PATH NODE
-
-Takes a lock, permits, a leadership or a place in the queue away from its owner:
-deletes NODE, the znode of one participant. NODE is its name or its path, as
-latchkey prints it.
-
-This is not mutual exclusion. The next participant is granted the lock at once,
-and the owner of NODE may still work. It notices when an event arrives, or
-never. latchkey revoke asks the owner instead. Use break if the owner is known
-to be dead, and if its znode has no session that could end.
-
-      --reason TEXT          why, for the line on stdout and the audit. At most
-                             512 bytes
-      --yes                  do not ask. Without a terminal it is required
-      --audit FILE           append a line about it to FILE, as a JSON object,
-                             instead of the system's log (facility auth)
-
-{servers}
-  -t, --session-timeout SEC  give up if no server answers for SEC seconds (10)
-{credentials}
-      --verbose              report on stderr what happens
-      --json                 print the line on stdout, events and errors as JSON
-                             objects
-  -h, --help                 print this text
-  -V, --version              print the version
-
-It shows who the owner is by its own account, and asks on the terminal. What it
-has deleted is one line on stdout, and one in the system's log, or in FILE.
-
-EXAMPLES
-  latchkey break /jobs/nightly _c_0f8f-lock-0000000007 --reason 'host gone'
-  latchkey break --yes --reason INC-4711 /jobs/nightly "$NODE"
-
-Exit status: 0 if NODE was deleted, and
-    1  NODE is not there, or the answer was no
-   64  wrong use                           71  the system refused
-   65  NODE is not a participant           74  cannot write to stdout
-   69  no server answers                   77  not authorized
-)";
 
 struct break_options : program_options {
     std::string node;
     std::string reason;
-    std::string audit = "syslog";
+    std::string audit;
     bool yes = false;
 };
 
@@ -89,13 +83,13 @@ void check_break(const break_options& options) {
 }
 
 break_options parse_break(const std::vector<std::string>& arguments) {
-    option_parser parser("break", break_help);
+    const auto line = command_line::read(break_syntax, arguments);
+    const auto& operands = line.operands;
     break_options options;
-    options.declare(parser, environment_variable);
-    parser.value("--reason", [&](const std::string& text) { options.reason = text; });
-    parser.value("--audit", [&](const std::string& text) { options.audit = text; });
-    parser.flag("--yes", options.yes);
-    const auto operands = parser.read_anywhere(arguments);
+    options.take(line);
+    options.reason = line.text("--reason").value_or("");
+    options.audit = line.text("--audit").value_or("syslog");
+    options.yes = line.has("--yes");
     if (operands.size() != 2) {
         throw usage_error(
             fmt::format("break takes PATH and NODE, not {} operands; latchkey break --help has "

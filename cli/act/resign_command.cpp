@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "options/connecting.hpp"
 #include "options/run_options.hpp"
+#include "options/shared_options.hpp"
 #include "output/exit_status.hpp"
 #include "text/escape.hpp"
 
@@ -12,45 +13,41 @@
 
 namespace latchkey::cli {
 
+const command_syntax resign_syntax{
+    .name = "resign",
+    .summary = "ask the leader to hand over",
+    .usage = {{"", {"PATH"}}},
+    .about = {{"Asks the leader of the election on PATH to hand over. The leader finishes its work "
+               "and becomes a candidate again, at the tail of the queue. It leads again if there "
+               "is no other candidate. latchkey elect can be asked, and so can programs whose "
+               "leader_latch has a leader_preference. Apache Curator's leaders cannot."}},
+    .options = {{{"--to",
+                  "ID",
+                  "hand over to the candidate with this ID, ahead of all others. Nothing happens "
+                  "if there is no such candidate, or if it does not accept"}},
+                connection_options("give up if no server answers for SEC seconds (10)",
+                                   "print events and errors as JSON objects")},
+    .notes = {{"latchkey resign does not wait for the next leader. latchkey elect -l reports it."}},
+    .exit_status = "0 if the leader was asked",
+    .failures = {{1, "there is no leader"},
+                 {64, "wrong use"},
+                 {65, "the leader cannot be asked"},
+                 {69, "no server answers"},
+                 {77, "not authorized"}},
+};
+
 namespace {
-
-constexpr const char* resign_help = R"(Usage: latchkey resign [OPTION]... PATH
-
-Asks the leader of the election on PATH to hand over. The leader finishes its
-work and becomes a candidate again, at the tail of the queue. It leads again if
-there is no other candidate. latchkey elect can be asked, and so can programs
-whose leader_latch has a leader_preference. Apache Curator's leaders cannot.
-
-      --to ID                hand over to the candidate with this ID, ahead of
-                             all others. Nothing happens if there is no such
-                             candidate, or if it does not accept
-
-{servers}
-  -t, --session-timeout SEC  give up if no server answers for SEC seconds (10)
-{credentials}
-      --verbose              report on stderr what happens
-      --json                 print events and errors as JSON objects
-  -h, --help                 print this text
-  -V, --version              print the version
-
-latchkey resign does not wait for the next leader. latchkey elect -l reports it.
-
-Exit status: 0 if the leader was asked, and
-    1  there is no leader                  69  no server answers
-   64  wrong use                           77  not authorized
-   65  the leader cannot be asked
-)";
 
 struct resign_options : program_options {
     std::optional<std::string> to;
 };
 
 resign_options parse_resign(const std::vector<std::string>& arguments) {
-    option_parser parser("resign", resign_help);
+    const auto line = command_line::read(resign_syntax, arguments);
+    const auto& operands = line.operands;
     resign_options options;
-    options.declare(parser, environment_variable);
-    parser.value("--to", options.to);
-    const auto operands = parser.read_anywhere(arguments);
+    options.take(line);
+    options.to = line.text("--to");
     if (operands.empty()) {
         throw usage_error(
             "which election? give its path, for example: latchkey resign /service/leader");

@@ -2,7 +2,9 @@
 
 #include "commands.hpp"
 #include "options/connecting.hpp"
+#include "options/number_text.hpp"
 #include "options/run_options.hpp"
+#include "options/shared_options.hpp"
 #include "output/exit_status.hpp"
 #include "text/escape.hpp"
 
@@ -12,31 +14,26 @@
 
 namespace latchkey::cli {
 
+const command_syntax resize_syntax{
+    .name = "resize",
+    .summary = "change the number of permits of a semaphore",
+    .usage = {{"", {"PATH", "N"}}},
+    .about = {{"Changes the number of permits of the semaphore PATH to N, from 1 to 1000000000. "
+               "Present holders keep their permits, even if they have more than N together. "
+               "Nothing more is granted until the permits in use fit. A client that waits for more "
+               "than N permits fails."}},
+    .options = {connection_options("give up if no server answers for SEC seconds (10)",
+                                   "print events and errors as JSON objects")},
+    .examples = {"latchkey resize /licenses 8"},
+    .exit_status = "0 if PATH has N permits now",
+    .failures = {{64, "wrong use"},
+                 {65, "PATH is not a semaphore, or another client resized it"},
+                 {69, "no server answers"},
+                 {71, "the system refused"},
+                 {77, "not authorized"}},
+};
+
 namespace {
-
-constexpr const char* resize_help = R"(Usage: latchkey resize [OPTION]... PATH N
-
-Changes the number of permits of the semaphore PATH to N, from 1 to 1000000000.
-Present holders keep their permits, even if they have more than N together.
-Nothing more is granted until the permits in use fit. A client that waits for
-more than N permits fails.
-
-{servers}
-  -t, --session-timeout SEC  give up if no server answers for SEC seconds (10)
-{credentials}
-      --verbose              report on stderr what happens
-      --json                 print events and errors as JSON objects
-  -h, --help                 print this text
-  -V, --version              print the version
-
-EXAMPLES
-  latchkey resize /licenses 8
-
-Exit status: 0 if PATH has N permits now, and
-   64  wrong use                           69  no server answers
-   65  PATH is not a semaphore, or         71  the system refused
-       another client resized it           77  not authorized
-)";
 
 struct resize_options : program_options {
     std::uint32_t permits = 0;
@@ -44,10 +41,10 @@ struct resize_options : program_options {
 
 resize_options parse_resize(const std::vector<std::string>& arguments) {
     constexpr std::uint32_t most_permits = 1'000'000'000;
-    option_parser parser("resize", resize_help);
+    const auto line = command_line::read(resize_syntax, arguments);
+    const auto& operands = line.operands;
     resize_options options;
-    options.declare(parser, environment_variable);
-    const auto operands = parser.read_anywhere(arguments);
+    options.take(line);
     if (operands.size() != 2) {
         throw usage_error(fmt::format(
             "resize takes PATH and N, not {} operands; for example: latchkey resize /licenses 8",

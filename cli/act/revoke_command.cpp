@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "options/connecting.hpp"
 #include "options/run_options.hpp"
+#include "options/shared_options.hpp"
 #include "output/exit_status.hpp"
 #include "text/escape.hpp"
 
@@ -15,49 +16,42 @@
 
 namespace latchkey::cli {
 
+const command_syntax revoke_syntax{
+    .name = "revoke",
+    .summary = "ask the holder of a lock to give it up",
+    .usage = {{"", {"PATH", "[NODE]"}}},
+    .about = {{"Asks the holders of the lock PATH to give it up, or the participant NODE to give "
+               "up its place. NODE is the name or the path of its znode. The owner decides: "
+               "latchkey lock sends TERM to its command, and programs that use Latchkey's "
+               "hold::revocation_requested() or Apache Curator's Revocable react as they like. "
+               "kazoo and go-zookeeper ignore it. For an election use latchkey resign."}},
+    .options = {connection_options("give up if no server answers for SEC seconds (10)",
+                                   "print the lines on stdout, events and errors as JSON objects")},
+    .notes = {{"It prints a line for each participant that was asked, and does not wait for what "
+               "they do."}},
+    .examples = {"latchkey revoke /jobs/nightly",
+                 "latchkey revoke /jobs/nightly _c_0f8f...-lock-0000000007"},
+    .exit_status = "0 if a participant was asked",
+    .failures = {{1, "nothing holds PATH, or NODE is not there"},
+                 {64, "wrong use"},
+                 {65, "PATH is an election, or NODE is not a participant"},
+                 {69, "no server answers"},
+                 {71, "the system refused"},
+                 {74, "cannot write to stdout"},
+                 {77, "not authorized"}},
+};
+
 namespace {
-
-constexpr const char* revoke_help = R"(Usage: latchkey revoke [OPTION]... PATH [NODE]
-
-Asks the holders of the lock PATH to give it up, or the participant NODE to give
-up its place. NODE is the name or the path of its znode. The owner decides:
-latchkey lock sends TERM to its command, and programs that use Latchkey's
-hold::revocation_requested() or Apache Curator's Revocable react as they like.
-kazoo and go-zookeeper ignore it. For an election use latchkey resign.
-
-{servers}
-  -t, --session-timeout SEC  give up if no server answers for SEC seconds (10)
-{credentials}
-      --verbose              report on stderr what happens
-      --json                 print the lines on stdout, events and errors as
-                             JSON objects
-  -h, --help                 print this text
-  -V, --version              print the version
-
-It prints a line for each participant that was asked, and does not wait for what
-they do.
-
-EXAMPLES
-  latchkey revoke /jobs/nightly
-  latchkey revoke /jobs/nightly _c_0f8f...-lock-0000000007
-
-Exit status: 0 if a participant was asked, and
-    1  nothing holds PATH, or NODE is not there
-   64  wrong use                           71  the system refused
-   65  PATH is an election, or NODE is     74  cannot write to stdout
-       not a participant                   77  not authorized
-   69  no server answers
-)";
 
 struct revoke_options : program_options {
     std::string node;  ///< empty: all holders
 };
 
 revoke_options parse_revoke(const std::vector<std::string>& arguments) {
-    option_parser parser("revoke", revoke_help);
+    const auto line = command_line::read(revoke_syntax, arguments);
+    const auto& operands = line.operands;
     revoke_options options;
-    options.declare(parser, environment_variable);
-    const auto operands = parser.read_anywhere(arguments);
+    options.take(line);
     if (operands.empty() || operands.size() > 2) {
         throw usage_error(fmt::format(
             "revoke takes PATH and perhaps NODE, not {} operands; for example: latchkey revoke "

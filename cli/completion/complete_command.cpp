@@ -34,44 +34,10 @@ void end_this_process_in_time() {
     ::setitimer(ITIMER_REAL, &limit, nullptr);
 }
 
-/// False if the parser does not know the option, or refuses its value.
-bool read_into(program_options& to, const std::vector<std::string>& options) {
+std::vector<std::string> znodes_below(const command_line& line, const std::string& path) {
     try {
-        option_parser parser("", "");
-        to.declare(parser, environment_variable);
-        return parser.read(options).empty();
-    } catch (const std::exception&) {
-        return false;
-    }
-}
-
-/// How to connect, by the options of the command line. Those of other kinds are left out.
-program_options connecting_options(const std::vector<std::string>& given) {
-    std::vector<std::string> known;
-    for (std::size_t i = 0; i < given.size(); ++i) {
-        for (const std::size_t more : {std::size_t{1}, std::size_t{0}}) {
-            if (i + more >= given.size()) {
-                continue;
-            }
-            const auto first = given.begin() + static_cast<std::ptrdiff_t>(i);
-            std::vector<std::string> longer = known;
-            longer.insert(longer.end(), first, first + static_cast<std::ptrdiff_t>(more) + 1);
-            if (program_options tried; given[i].starts_with('-') && read_into(tried, longer)) {
-                known = std::move(longer);
-                i += more;
-                break;
-            }
-        }
-    }
-    program_options found;
-    static_cast<void>(read_into(found, known));
-    return found;
-}
-
-std::vector<std::string> znodes_below(const std::vector<std::string>& options,
-                                      const std::string& path) {
-    try {
-        const auto how = connecting_options(options);
+        program_options how;
+        how.take(line);
         how.check();
         const status_output silent(false, false);
         const client zk = client::connect(how.servers, client_options_of(how, silent));
@@ -99,7 +65,7 @@ std::string line_for(const completion& found) {
 }  // namespace
 
 int complete_command(const std::vector<std::string>& arguments,
-                     const std::function<std::string(const std::string& command)>& help_of) {
+                     std::span<const command_syntax* const> commands) {
     if (arguments.size() < 2) {
         throw usage_error("__complete is for the completion scripts of shells");
     }
@@ -113,7 +79,7 @@ int complete_command(const std::vector<std::string>& arguments,
             word = read_typed_word(word).text;
         }
     }
-    const auto found = complete(words, {.help_of = help_of, .children_of = znodes_below});
+    const auto found = complete(words, {.commands = commands, .children_of = znodes_below});
     std::string text;
     for (const auto& [candidate, description] : found.candidates) {
         const auto word = is_bash ? quoted_like(at_cursor, candidate) : candidate;

@@ -1,11 +1,8 @@
 #include "completion/completion.hpp"
 
-#include "options/help_text.hpp"
-#include "options/option_parser.hpp"
 #include "text/escape.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -16,105 +13,65 @@ namespace {
 
 using action = completion::action;
 
-/// The command line up to the cursor, read by the rules of option_parser.
-struct command_line {
-    std::vector<std::string> options;           ///< as they were given, with their values
-    std::vector<std::string> given;             ///< all names of these options
-    const described_option* waiting = nullptr;  ///< the word at the cursor is its value
-    std::vector<std::string> operands;          ///< before the cursor
-    std::size_t first_operand = 0;              ///< index of a word
-    bool options_ended = false;
+/// What follows the options, before the cursor.
+struct typed_operands {
+    std::vector<std::string> words = {};
+    std::size_t begin = 0;       ///< index of the first one, or of the command, in the line
     bool command_begun = false;  ///< by "--" behind an operand
     bool for_shell = false;      ///< by -c
 };
 
-/// The last option in a word such as "-nw", or the one that "--wait=5" names. Null if unknown.
-const described_option* last_option(const help_contents& help,
-                                    const std::string& word,
-                                    bool& takes_next) {
-    takes_next = false;
-    if (word.starts_with("--")) {
-        const auto* found = help.option(word.substr(0, word.find('=')));
-        takes_next = found != nullptr && !found->value.empty() && word.find('=') == word.npos;
+typed_operands operands_of(const command_line& line) {
+    typed_operands found{.begin = line.first_operand};
+    if (!line.syntax->runs_command()) {
+        found.words = line.operands;
         return found;
     }
-    const described_option* found = nullptr;
-    for (std::size_t i = 1; i < word.size(); ++i) {
-        found = help.option(std::string("-") + word[i]);
-        if (found == nullptr || !found->value.empty()) {
-            takes_next = found != nullptr && i + 1 == word.size();
+    for (std::size_t i = 0; i < line.operands.size(); ++i) {
+        const std::string& word = line.operands[i];
+        if (word == "--") {
+            found.begin = line.first_operand + i + 1;
+            found.command_begun = i > 0;
+            if (found.command_begun) {
+                break;
+            }
+        } else if (asks_for_shell(word) && found.words.size() < 2) {
+            found.for_shell = true;
+            break;
+        } else {
+            found.words.push_back(word);
+        }
+    }
+    return found;
+}
+
+/// The forms of use whose option is given, else those that need none.
+std::vector<usage_form> forms_in_use(const command_line& line) {
+    std::vector<usage_form> found;
+    for (const bool needs_flag : {true, false}) {
+        for (const usage_form& form : line.syntax->usage) {
+            const bool fits = form.flag.empty() || line.has(form.flag);
+            if (fits && form.flag.empty() != needs_flag) {
+                found.push_back(form);
+            }
+        }
+        if (!found.empty()) {
             break;
         }
     }
-    return found;
+    return found.empty() ? line.syntax->usage : found;
 }
 
-/// `words` without the one at the cursor.
-command_line read_line(const help_contents& help, const std::vector<std::string>& words) {
-    command_line line;
-    for (std::size_t i = 1; i + 1 < words.size(); ++i) {
-        const std::string& word = words[i];
-        if (line.operands.empty() && !line.options_ended && word.size() > 1 && word[0] == '-' &&
-            word != "--" && !asks_for_shell(word)) {
-            bool takes_next = false;
-            const auto* option = last_option(help, word, takes_next);
-            line.options.push_back(word);
-            if (option != nullptr) {
-                line.given.insert(line.given.end(), option->names.begin(), option->names.end());
-            }
-            if (takes_next && i + 2 == words.size()) {
-                line.waiting = option;
-                return line;
-            }
-            if (takes_next) {
-                line.options.push_back(words[++i]);
-            }
-        } else if (asks_for_shell(word) && line.operands.size() < 2) {
-            line.for_shell = true;
-            return line;
-        } else if (word == "--") {
-            line.command_begun = line.options_ended || !line.operands.empty();
-            line.options_ended = true;
-            line.first_operand = line.command_begun ? i + 1 : line.first_operand;
-            if (line.command_begun) {
-                return line;
-            }
-        } else {
-            if (line.operands.empty()) {
-                line.first_operand = i;
-            }
-            line.operands.push_back(word);
-            line.options_ended = true;
-        }
+/// What the form calls the operand at this index: "PATH". "CMD" if the command of the user begins
+/// there, or before; empty if there is none.
+std::string_view operand_name(const usage_form& form, std::size_t at) {
+    const bool repeats = !form.operands.empty() && form.operands.back().ends_with("...");
+    if (at >= form.operands.size() && !repeats) {
+        return form.command.empty() ? "" : "CMD";
     }
-    return line;
-}
-
-/// The forms of the usage whose options are given, those with the most of them.
-std::vector<usage_form> forms_in_use(const help_contents& help, const command_line& line) {
-    std::vector<usage_form> found;
-    std::size_t most = 0;
-    for (const usage_form& form : help.usage) {
-        const bool fits = std::all_of(form.flags.begin(), form.flags.end(), [&](const auto& flag) {
-            return std::find(line.given.begin(), line.given.end(), flag) != line.given.end();
-        });
-        if (fits && form.flags.size() > most) {
-            found.clear();
-            most = form.flags.size();
-        }
-        if (fits && form.flags.size() == most) {
-            found.push_back(form);
-        }
-    }
-    return found;
-}
-
-/// What the usage calls the operand at this index: "PATH". Empty if there is none.
-std::string operand_name(const usage_form& form, std::size_t at) {
-    if (at < form.operands.size()) {
-        return form.operands[at];
-    }
-    return form.repeats && !form.operands.empty() ? form.operands.back() : "";
+    auto name = form.operands[std::min(at, form.operands.size() - 1)];
+    name = name.substr(0, name.size() - (name.ends_with("...") ? 3 : 0));
+    return name.starts_with('[') ? name.substr(1, name.size() - 2) : name;
 }
 
 /// A participant's znode ends in a sequence number of ten digits.
@@ -126,12 +83,12 @@ bool is_participant(std::string_view name) {
 }
 
 /// The first sentence of a description, without what is in parentheses or explains it.
-std::string beginning_of(const std::string& text) {
+std::string beginning_of(std::string_view text) {
     std::size_t end = text.size();
     for (const char* mark : {". ", ": ", "; ", " ("}) {
         end = std::min(end, text.find(mark));
     }
-    return text.substr(0, end);
+    return std::string(text.substr(0, end));
 }
 
 /// Names that a terminal would not show as they are cannot be chosen there.
@@ -149,26 +106,28 @@ public:
             offer_commands();
             return std::move(result_);
         }
-        help_ = read_help(sources_.help_of(words_[0]));
-        if (help_.usage.empty()) {
+        const auto command = std::find_if(sources_.commands.begin(),
+                                          sources_.commands.end(),
+                                          [this](const auto* c) { return c->name == words_[0]; });
+        if (command == sources_.commands.end()) {
             return {};
         }
-        line_ = read_line(help_, words_);
+        line_ = command_line::of(**command, {words_.begin() + 1, words_.end() - 1});
+        operands_ = operands_of(line_);
         const std::size_t equals = current_.find('=');
-        if (line_.for_shell) {
-            return {};
-        }
         if (line_.waiting != nullptr) {
             offer_values(line_.waiting->value, "");
-        } else if (line_.command_begun) {
-            begin_command(line_.first_operand);
+        } else if (operands_.command_begun) {
+            begin_command(operands_.begin + 1);
         } else if (!line_.options_ended && current_.starts_with("--") && equals != current_.npos) {
-            if (const auto* option = help_.option(current_.substr(0, equals))) {
+            if (const auto* option = line_.syntax->option(current_.substr(0, equals))) {
                 offer_values(option->value, current_.substr(0, equals + 1));
             }
         } else if (!line_.options_ended && current_.starts_with('-')) {
-            offer_options();
-        } else {
+            for (const auto& group : line_.syntax->all_options()) {
+                offer_options(group);
+            }
+        } else if (!operands_.for_shell) {
             offer_operands();
         }
         return std::move(result_);
@@ -182,60 +141,58 @@ private:
     }
 
     void offer_commands() {
-        const auto help = read_help(sources_.help_of(""));
-        for (const auto& [name, description] : help.commands) {
-            offer(name, description);
+        for (const auto* const one : sources_.commands) {
+            offer(std::string(one->name), std::string(one->summary));
         }
         if (words_.size() == 1) {
             offer("help", "describe a command");
         }
         if (words_.size() == 1 && current_.starts_with('-')) {
-            help_ = help;
-            offer_options();
+            offer_options(basic_options());
         }
     }
 
-    void offer_options() {
-        for (const auto& option : help_.options) {
-            const auto description = beginning_of(option.text);
-            const bool has_long = option.names.back().starts_with("--");
-            for (const std::string& name : option.names) {
+    void offer_options(const std::vector<option_syntax>& group) {
+        for (const auto& option : group) {
+            const auto names = option.all_names();
+            const bool has_long = names.back().starts_with("--");
+            for (const auto name : names) {
                 if (name.starts_with("--") || !has_long || name == current_) {
-                    offer(name, description);
+                    offer(std::string(name), beginning_of(option.text));
                 }
             }
         }
     }
 
     /// Of an operand or of an option's value. `before` is what precedes it in its word: "--file=".
-    void offer_values(const std::string& what, const std::string& before) {
+    void offer_values(std::string_view what, const std::string& before) {
         if (what.starts_with("FILE") || what.starts_with("DIR")) {
             result_.then = action::files;
         } else if (what == "PATH") {
             offer_paths(before);
         } else if (what == "NODE") {
             offer_participants();
-        } else if (what == "COMMAND") {
-            offer_commands();
+        }
+        for (auto left = what; what.find('|') != what.npos && !left.empty();) {
+            const auto end = std::min(left.find('|'), left.size());
+            offer(std::string(left.substr(0, end)));
+            left.remove_prefix(std::min(end + 1, left.size()));
         }
     }
 
     void offer_operands() {
-        std::set<std::string> names;
-        const std::size_t at = line_.operands.size();
-        for (const usage_form& form : forms_in_use(help_, line_)) {
-            for (std::size_t i = 0; i <= at; ++i) {
-                const auto name = operand_name(form, i);
-                if (name == "CMD" || name == "...") {
-                    begin_command(i < at ? line_.first_operand + i : words_.size() - 1);
-                    break;
-                }
-                if (i == at) {
-                    names.insert(name);
-                }
+        std::set<std::string_view> names;
+        const std::size_t at = operands_.words.size();
+        for (const usage_form& form : forms_in_use(line_)) {
+            const auto name = operand_name(form, at);
+            if (name == "CMD") {
+                begin_command(at > form.operands.size() ? operands_.begin + form.operands.size() + 1
+                                                        : words_.size() - 1);
+            } else {
+                names.insert(name);
             }
         }
-        for (const std::string& name : names) {
+        for (const auto name : names) {
             offer_values(name, "");
         }
     }
@@ -262,7 +219,7 @@ private:
         const auto slash = typed.rfind('/');
         const std::string above = typed.substr(0, slash + 1);
         for (const auto& name :
-             sources_.children_of(line_.options, slash == 0 ? "/" : typed.substr(0, slash))) {
+             sources_.children_of(line_, slash == 0 ? "/" : typed.substr(0, slash))) {
             if (!is_participant(name) && is_offered(name)) {
                 offer(before + above + name);
             }
@@ -270,10 +227,10 @@ private:
     }
 
     void offer_participants() {
-        if (line_.operands.empty()) {
+        if (operands_.words.empty()) {
             return;
         }
-        for (const auto& name : sources_.children_of(line_.options, line_.operands.front())) {
+        for (const auto& name : sources_.children_of(line_, operands_.words.front())) {
             if (is_participant(name) && is_offered(name)) {
                 offer(name);
             }
@@ -283,8 +240,8 @@ private:
     const std::vector<std::string>& words_;
     const completion_sources& sources_;
     const std::string current_;
-    help_contents help_;
     command_line line_;
+    typed_operands operands_;
     completion result_;
 };
 

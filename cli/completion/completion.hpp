@@ -1,7 +1,10 @@
 #pragma once
 
+#include "options/command_line.hpp"
+
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,13 +32,10 @@ struct completion {
 
 /// Where candidates come from.
 struct completion_sources {
-    /// The help text of a command, or of the program for "". Throws usage_error if there is none.
-    std::function<std::string(const std::string& command)> help_of;
+    std::span<const command_syntax* const> commands;
 
-    /// The names of the children of the znode `path`. `options` are the options of the command
-    /// line.
-    std::function<std::vector<std::string>(const std::vector<std::string>& options,
-                                           const std::string& path)>
+    /// The names of the children of the znode `path`, as the options of the command line connect.
+    std::function<std::vector<std::string>(const command_line& line, const std::string& path)>
         children_of;
 };
 

@@ -5,7 +5,9 @@
 #include "look/health_check.hpp"
 #include "look/queue_json.hpp"
 #include "options/connecting.hpp"
+#include "options/number_text.hpp"
 #include "options/path_options.hpp"
+#include "options/shared_options.hpp"
 #include "output/exit_status.hpp"
 #include "text/escape.hpp"
 
@@ -16,50 +18,42 @@
 
 namespace latchkey::cli {
 
+const command_syntax doctor_syntax{
+    .name = "doctor",
+    .summary = "find deadlocks and other problems of locks",
+    .usage = {{"", {"[PATH]"}}},
+    .about = {{"Looks at all locks below PATH (/), of any kind and library, and reports what is "
+               "wrong: what, where, why it matters, and what to do. It changes nothing."},
+              {"Problems:",
+               {{"deadlock",
+                 "clients that wait for each other's locks. Only what two looks show is reported"},
+                {"holder_without_session, waiter_without_session",
+                 "a holder or waiter that is not ephemeral: nothing but a delete will remove it"},
+                {"malformed_children", "they stop all further grants"},
+                {"mixed_kinds", "two kinds of lock on one path do not exclude each other"},
+                {"sequence_head_room", "few sequence numbers are left"}}},
+              {"Advice: waits_for_itself, foreign_children, open_access, empty_directory, "
+               "unreadable, session_timeout, session_timeout_in_ticks"}},
+    .options =
+        {{{"--strict", "", "count advice as a finding"},
+          {"--max-znodes", "N", "stop after reading N znodes (1000000)"}},
+         connection_options(
+             "give up if no server answers for SEC seconds (10). Give what your programs use: it "
+             "is checked",
+             "print one JSON object for each finding, one at the end, and errors as JSON objects")},
+    .examples = {"latchkey doctor",
+                 "latchkey doctor --strict /jobs",
+                 R"(latchkey doctor --json | jq -r 'select(.level == "problem") | .what')"},
+    .exit_status = "0 if no problem was found",
+    .failures = {{1, "there are problems (with --strict: or advice)"},
+                 {2,
+                  "it cannot tell: no server answers, PATH does not exist, or part of the tree was "
+                  "not read, and there is no problem in the rest"},
+                 {64, "wrong use"},
+                 {74, "cannot write to stdout"}},
+};
+
 namespace {
-
-constexpr const char* doctor_help = R"(Usage: latchkey doctor [OPTION]... [PATH]
-
-Looks at all locks below PATH (/), of any kind and library, and reports what is
-wrong: what, where, why it matters, and what to do. It changes nothing.
-
-Problems:
-  deadlock                clients that wait for each other's locks. Only what
-                          two looks show is reported
-  holder_without_session  a holder or waiter that is not ephemeral: nothing but
-  waiter_without_session  a delete will remove it
-  malformed_children      they stop all further grants
-  mixed_kinds             two kinds of lock on one path do not exclude each
-                          other
-  sequence_head_room      few sequence numbers are left
-Advice:
-  waits_for_itself, foreign_children, open_access, empty_directory, unreadable,
-  session_timeout, session_timeout_in_ticks
-
-      --strict               count advice as a finding
-      --max-znodes N         stop after reading N znodes (1000000)
-
-{servers}
-  -t, --session-timeout SEC  give up if no server answers for SEC seconds (10).
-                             Give what your programs use: it is checked
-{credentials}
-      --verbose              report on stderr what happens
-      --json                 print one JSON object for each finding, one at the
-                             end, and errors as JSON objects
-  -h, --help                 print this text
-  -V, --version              print the version
-
-EXAMPLES
-  latchkey doctor
-  latchkey doctor --strict /jobs
-  latchkey doctor --json | jq -r 'select(.level == "problem") | .what'
-
-Exit status: 0 if no problem was found, and
-    1  there are problems (with --strict: or advice)
-    2  it cannot tell: no server answers, PATH does not exist, or part of the
-       tree was not read, and there is no problem in the rest
-   64  wrong use                           74  cannot write to stdout
-)";
 
 constexpr int cannot_tell = 2;
 
@@ -69,18 +63,13 @@ struct doctor_options : path_options {
 };
 
 doctor_options parse_doctor(const std::vector<std::string>& arguments) {
-    option_parser parser("doctor", doctor_help);
+    const auto line = command_line::read(doctor_syntax, arguments);
     doctor_options options;
-    parser.flag("--strict", options.strict);
-    parser.value("--max-znodes", [&](const std::string& text) {
-        const auto most = number_in<std::size_t>(text, 1, 1'000'000'000);
-        if (!most) {
-            throw usage_error(fmt::format(
-                "--max-znodes: '{}' is not a number; give 1 to 1000000000", escaped(text)));
-        }
-        options.walk.max_znodes = *most;
-    });
-    options.read(parser, arguments, 1, "/");
+    options.take(line, 1, "/");
+    options.strict = line.has("--strict");
+    if (const auto most = line.text("--max-znodes")) {
+        options.walk.max_znodes = number_from<std::size_t>("--max-znodes", *most, 1, 1'000'000'000);
+    }
     return options;
 }
 

@@ -4,45 +4,40 @@
 #include "look/leader_text.hpp"
 #include "options/connecting.hpp"
 #include "options/path_options.hpp"
+#include "options/shared_options.hpp"
 #include "output/exit_status.hpp"
 
 namespace latchkey::cli {
 
+const command_syntax leader_syntax{
+    .name = "leader",
+    .summary = "report the leader once",
+    .usage = {{"", {"PATH"}}},
+    .about = {{"Prints the present leader of the election on PATH, as \"leader ID TOKEN NODE "
+               "DATA\", or \"no leader\". TOKEN is \"-\" if the leader publishes none, as Apache "
+               "Curator's leaders do. It changes nothing. latchkey elect -l prints the same "
+               "whenever the leader changes, and latchkey who PATH shows all candidates."}},
+    .options = {connection_options("give up if no server answers for SEC seconds (10)",
+                                   "print one JSON object, and errors as JSON objects")},
+    .notes = {{"One server answers, and it may be behind: another candidate may lead already. "
+               "Programs that act on the answer need the leader's token, or a transaction."}},
+    .examples = {"latchkey leader /services/billing",
+                 "latchkey leader --json /services/billing | jq -r .data"},
+    .exit_status = "0 if a candidate leads",
+    .failures = {{1, "no candidate leads"},
+                 {64, "wrong use"},
+                 {65, "another error"},
+                 {69, "no server answers"},
+                 {71, "the system failed"},
+                 {74, "cannot write to stdout"},
+                 {77, "not authorized"}},
+};
+
 namespace {
 
-constexpr const char* leader_help = R"(Usage: latchkey leader [OPTION]... PATH
-
-Prints the present leader of the election on PATH, as "leader ID TOKEN NODE
-DATA", or "no leader". TOKEN is "-" if the leader publishes none, as Apache
-Curator's leaders do. It changes nothing. latchkey elect -l prints the same
-whenever the leader changes, and latchkey who PATH shows all candidates.
-
-{servers}
-  -t, --session-timeout SEC  give up if no server answers for SEC seconds (10)
-{credentials}
-      --verbose              report on stderr what happens
-      --json                 print one JSON object, and errors as JSON objects
-  -h, --help                 print this text
-  -V, --version              print the version
-
-One server answers, and it may be behind: another candidate may lead already.
-Programs that act on the answer need the leader's token, or a transaction.
-
-EXAMPLES
-  latchkey leader /services/billing
-  latchkey leader --json /services/billing | jq -r .data
-
-Exit status: 0 if a candidate leads, and
-    1  no candidate leads                  71  the system failed
-   64  wrong use                           74  cannot write to stdout
-   65  another error                       77  not authorized
-   69  no server answers
-)";
-
 path_options parse_leader(const std::vector<std::string>& arguments) {
-    option_parser parser("leader", leader_help);
     path_options options;
-    options.read(parser, arguments, 1, {});
+    options.take(command_line::read(leader_syntax, arguments), 1, "");
     if (options.paths.empty()) {
         throw usage_error(
             "which election? give its path, for example: latchkey leader /services/billing");

@@ -7,7 +7,9 @@
 #include "look/queue_json.hpp"
 #include "options/connecting.hpp"
 #include "options/duration_text.hpp"
-#include "options/path_options.hpp"
+#include "options/number_text.hpp"
+#include "options/run_options.hpp"
+#include "options/shared_options.hpp"
 #include "output/exit_status.hpp"
 #include "session/connect_string.hpp"
 #include "text/escape.hpp"
@@ -23,65 +25,55 @@
 
 namespace latchkey::cli {
 
+const command_syntax ping_syntax{
+    .name = "ping",
+    .summary = "measure how long the servers take to answer",
+    .usage = {{"", {}}},
+    .about =
+        {{"Connects to each server of the list by itself, and reports: the session timeout that it "
+          "grants, and how long reads and quorum writes take. It creates no znodes, and needs no "
+          "permissions. A read is answered by the server itself. A quorum write is a transaction "
+          "that changes nothing: it is answered when a majority of the servers has stored it."}},
+    .options =
+        {{{"-n, --count",
+           "N",
+           "so many reads, and so many writes, one after the other, from 1 to 100000 (100)"}},
+         connection_options(
+             "ask for this timeout, and give up a server that does not answer for SEC seconds (10)",
+             "print one JSON object for each server, and errors as JSON objects")},
+    .notes = {{"The times are those that a program sees: with its own work, the network, and the "
+               "server. P50, P90 and P99 are percentiles. A server without a majority answers no "
+               "new client. Each server that answers gets one session, and ends it."}},
+    .examples = {"latchkey ping",
+                 "latchkey ping -n 1000 -z zk1:2181,zk2:2181,zk3:2181",
+                 "latchkey ping --json | jq -r 'select(.writes.p99_us > 20000) | .server'"},
+    .exit_status = "0 if all servers answer",
+    .failures = {{1, "some servers do not answer"},
+                 {64, "wrong use"},
+                 {65, "the servers refuse"},
+                 {69, "no server answers"},
+                 {71, "the system failed"},
+                 {74, "cannot write to stdout"},
+                 {77, "not authorized"}},
+};
+
 namespace {
-
-constexpr const char* ping_help = R"(Usage: latchkey ping [OPTION]...
-
-Connects to each server of the list by itself, and reports: the session timeout
-that it grants, and how long reads and quorum writes take. It creates no znodes,
-and needs no permissions.
-A read is answered by the server itself. A quorum write is a transaction that
-changes nothing: it is answered when a majority of the servers has stored it.
-
-  -n, --count N              so many reads, and so many writes, one after the
-                             other, from 1 to 100000 (100)
-
-{servers}
-  -t, --session-timeout SEC  ask for this timeout, and give up a server that
-                             does not answer for SEC seconds (10)
-{credentials}
-      --verbose              report on stderr what happens
-      --json                 print one JSON object for each server, and errors
-                             as JSON objects
-  -h, --help                 print this text
-  -V, --version              print the version
-
-The times are those that a program sees: with its own work, the network, and the
-server. P50, P90 and P99 are percentiles. A server without a majority answers no
-new client. Each server that answers gets one session, and ends it.
-
-EXAMPLES
-  latchkey ping
-  latchkey ping -n 1000 -z zk1:2181,zk2:2181,zk3:2181
-  latchkey ping --json | jq -r 'select(.writes.p99_us > 20000) | .server'
-
-Exit status: 0 if all servers answer, and
-    1  some servers do not answer          71  the system failed
-   64  wrong use                           74  cannot write to stdout
-   65  the servers refuse                  77  not authorized
-   69  no server answers
-)";
 
 struct ping_options : program_options {
     std::size_t count = 100;
 };
 
 ping_options parse_ping(const std::vector<std::string>& arguments) {
-    option_parser parser("ping", ping_help);
+    const auto line = command_line::read(ping_syntax, arguments);
     ping_options options;
-    options.declare(parser, environment_variable);
-    parser.value("-n,--count", [&options](const std::string& text) {
-        const auto count = number_in<std::size_t>(text, 1, 100'000);
-        if (!count) {
-            throw usage_error(fmt::format(
-                "-n/--count: '{}' is not a number of requests; give 1 to 100000", escaped(text)));
-        }
-        options.count = *count;
-    });
-    const auto operands = parser.read_anywhere(arguments);
-    if (!operands.empty()) {
-        throw usage_error(
-            fmt::format("'{}' is not an option; give servers with -z", escaped(operands.front())));
+    options.take(line);
+    if (const auto count = line.text("--count")) {
+        options.count = number_from<std::size_t>(
+            "-n/--count", *count, 1, 100'000, "a number of requests; give");
+    }
+    if (!line.operands.empty()) {
+        throw usage_error(fmt::format("'{}' is not an option; give servers with -z",
+                                      escaped(line.operands.front())));
     }
     options.check();
     return options;

@@ -5,7 +5,9 @@
 #include "look/queue_text.hpp"
 #include "options/connecting.hpp"
 #include "options/duration_text.hpp"
+#include "options/number_text.hpp"
 #include "options/path_options.hpp"
+#include "options/shared_options.hpp"
 #include "output/exit_status.hpp"
 #include "text/escape.hpp"
 
@@ -17,70 +19,54 @@
 
 namespace latchkey::cli {
 
+const command_syntax tree_syntax{
+    .name = "tree",
+    .summary = "list all locks",
+    .usage = {{"", {"[PATH]"}}},
+    .about = {{"Lists all locks below PATH (/), of any kind and library: how many hold each, how "
+               "many wait, since when, and the first holder. It changes nothing, reads no znode "
+               "twice, and sends at most 64 requests at a time."}},
+    .options =
+        {{{"--waiters", "", "read the znodes of those that wait, too. With --json they are listed"},
+          {"--max-depth", "N", "visit N levels below PATH (64)"},
+          {"--max-znodes", "N", "stop after reading N znodes (1000000)"}},
+         connection_options(
+             "give up if no server answers for SEC seconds (10)",
+             "print one JSON object for each lock, one at the end, and errors as JSON objects")},
+    .notes = {{"SINCE is when the first holder's znode was created, by the servers' clock. AGE "
+               "relies on the clock of this machine, too. Paths that may not be read are listed as "
+               "\"unreadable\". A barrier, a group and the like count as held."}},
+    .examples = {"latchkey tree",
+                 "latchkey tree /jobs",
+                 "latchkey tree --json / | jq -r 'select(.waiters > 10) | .path'"},
+    .exit_status = "0 if there are locks",
+    .failures = {{1, "there is no lock below PATH"},
+                 {64, "wrong use"},
+                 {65, "the list is not complete, because of --max-depth or --max-znodes"},
+                 {69, "no server answers"},
+                 {71, "the system failed"},
+                 {74, "cannot write to stdout"},
+                 {77, "not authorized to read PATH"}},
+};
+
 namespace {
-
-constexpr const char* tree_help = R"(Usage: latchkey tree [OPTION]... [PATH]
-
-Lists all locks below PATH (/), of any kind and library: how many hold each, how
-many wait, since when, and the first holder. It changes nothing, reads no znode
-twice, and sends at most 64 requests at a time.
-
-      --waiters              read the znodes of those that wait, too. With
-                             --json they are listed
-      --max-depth N          visit N levels below PATH (64)
-      --max-znodes N         stop after reading N znodes (1000000)
-
-{servers}
-  -t, --session-timeout SEC  give up if no server answers for SEC seconds (10)
-{credentials}
-      --verbose              report on stderr what happens
-      --json                 print one JSON object for each lock, one at the
-                             end, and errors as JSON objects
-  -h, --help                 print this text
-  -V, --version              print the version
-
-SINCE is when the first holder's znode was created, by the servers' clock. AGE
-relies on the clock of this machine, too. Paths that may not be read are listed
-as "unreadable". A barrier, a group and the like count as held.
-
-EXAMPLES
-  latchkey tree
-  latchkey tree /jobs
-  latchkey tree --json / | jq -r 'select(.waiters > 10) | .path'
-
-Exit status: 0 if there are locks, and
-    1  there is no lock below PATH         71  the system failed
-   64  wrong use                           74  cannot write to stdout
-   65  the list is not complete, because   77  not authorized to read PATH
-       of --max-depth or --max-znodes
-   69  no server answers
-)";
 
 struct tree_options : path_options {
     lock_tree_options limits;
 };
 
-std::size_t limit_from(const char* option, const std::string& text) {
-    const auto limit = number_in<std::size_t>(text, 0, 1'000'000'000);
-    if (!limit) {
-        throw usage_error(
-            fmt::format("{}: '{}' is not a number; give 0 to 1000000000", option, escaped(text)));
-    }
-    return *limit;
-}
-
 tree_options parse_tree(const std::vector<std::string>& arguments) {
-    option_parser parser("tree", tree_help);
+    const auto line = command_line::read(tree_syntax, arguments);
     tree_options options;
-    options.limits.waiters = false;
-    parser.flag("--waiters", options.limits.waiters);
-    parser.value("--max-depth", [&](const std::string& text) {
-        options.limits.max_depth = limit_from("--max-depth", text);
-    });
-    parser.value("--max-znodes", [&](const std::string& text) {
-        options.limits.max_znodes = limit_from("--max-znodes", text);
-    });
-    options.read(parser, arguments, 1, "/");
+    options.take(line, 1, "/");
+    options.limits.waiters = line.has("--waiters");
+    const auto limit = [&line](const char* option, std::size_t& to) {
+        if (const auto text = line.text(option)) {
+            to = number_from<std::size_t>(option, *text, 0, 1'000'000'000);
+        }
+    };
+    limit("--max-depth", options.limits.max_depth);
+    limit("--max-znodes", options.limits.max_znodes);
     return options;
 }
 

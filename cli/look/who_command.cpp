@@ -5,52 +5,48 @@
 #include "look/queue_text.hpp"
 #include "options/connecting.hpp"
 #include "options/path_options.hpp"
+#include "options/shared_options.hpp"
 #include "output/exit_status.hpp"
 
 #include <limits>
 
 namespace latchkey::cli {
 
+const command_syntax who_syntax{
+    .name = "who",
+    .summary = "show who holds a lock and who waits for it",
+    .usage = {{"", {"PATH..."}}},
+    .about = {{"Shows who holds each PATH and who waits for it, in the order of the queue. It "
+               "finds out by itself what PATH is: a mutex, shared_mutex, semaphore, election, "
+               "barrier or group. Locks of Apache Curator, kazoo and go-zookeeper are shown too. "
+               "It changes nothing. latchkey watch PATH shows the same all the time."}},
+    .options = {connection_options(
+        "give up if no server answers for SEC seconds (10)",
+        "print one JSON object for each PATH, and errors as JSON objects")},
+    .notes =
+        {{"WHO is what the holder says of itself: user@host (process id, program) behind the id "
+          "that lock --id gave, the id of a candidate, or the data of another library's znode. "
+          "SINCE is when the znode was created, by the servers' clock. AGE relies on the clock of "
+          "this machine, too. [no session]: no end of a session will remove it."}},
+    .examples = {"latchkey who /jobs/nightly",
+                 "latchkey who /jobs/nightly /services/billing",
+                 "latchkey who --json /jobs/nightly | jq -r '.participants[0].host'"},
+    .exit_status = "0 if something holds a PATH",
+    .failures = {{1, "nothing holds any PATH"},
+                 {64, "wrong use"},
+                 {65, "another error"},
+                 {69, "no server answers"},
+                 {71, "the system failed"},
+                 {74, "cannot write to stdout"},
+                 {77, "not authorized"}},
+};
+
 namespace {
 
-constexpr const char* who_help = R"(Usage: latchkey who [OPTION]... PATH...
-
-Shows who holds each PATH and who waits for it, in the order of the queue. It
-finds out by itself what PATH is: a mutex, shared_mutex, semaphore, election,
-barrier or group. Locks of Apache Curator, kazoo and go-zookeeper are shown too.
-It changes nothing. latchkey watch PATH shows the same all the time.
-
-{servers}
-  -t, --session-timeout SEC  give up if no server answers for SEC seconds (10)
-{credentials}
-      --verbose              report on stderr what happens
-      --json                 print one JSON object for each PATH, and errors as
-                             JSON objects
-  -h, --help                 print this text
-  -V, --version              print the version
-
-WHO is what the holder says of itself: user@host (process id, program) behind
-the id that lock --id gave, the id of a candidate, or the data of another
-library's znode. SINCE is when the znode was created, by the servers' clock.
-AGE relies on the clock of this machine, too. [no session]: no end of a session
-will remove it.
-
-EXAMPLES
-  latchkey who /jobs/nightly
-  latchkey who /jobs/nightly /services/billing
-  latchkey who --json /jobs/nightly | jq -r '.participants[0].host'
-
-Exit status: 0 if something holds a PATH, and
-    1  nothing holds any PATH              71  the system failed
-   64  wrong use                           74  cannot write to stdout
-   65  another error                       77  not authorized
-   69  no server answers
-)";
-
 path_options parse_who(const std::vector<std::string>& arguments) {
-    option_parser parser("who", who_help);
     path_options options;
-    options.read(parser, arguments, std::numeric_limits<std::size_t>::max(), {});
+    options.take(
+        command_line::read(who_syntax, arguments), std::numeric_limits<std::size_t>::max(), "");
     if (options.paths.empty()) {
         throw usage_error("which lock? give its path, for example: latchkey who /jobs/nightly");
     }

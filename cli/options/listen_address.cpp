@@ -1,6 +1,6 @@
 #include "options/listen_address.hpp"
 
-#include "options/option_parser.hpp"
+#include "options/number_text.hpp"
 #include "output/exit_status.hpp"
 #include "text/escape.hpp"
 

@@ -4,7 +4,9 @@
 #include <latchkey/file_lock_path.hpp>
 
 #include "options/duration_text.hpp"
+#include "options/number_text.hpp"
 #include "options/owner_record.hpp"
+#include "options/shared_options.hpp"
 #include "output/exit_status.hpp"
 #include "supervisor/supervisor_process.hpp"
 #include "text/escape.hpp"
@@ -16,115 +18,114 @@
 
 namespace latchkey::cli {
 
+const command_syntax lock_syntax{
+    .name = "lock",
+    .summary = "run a command while holding a lock",
+    .usage = {{"", {"PATH"}, "[[--] CMD [ARG]... | -c STRING]"},
+              {"--file", {}, "[[--] CMD [ARG]... | -c STRING]"},
+              {"--all", {"PATH..."}, "[-- CMD [ARG]... | -c STRING]"}},
+    .about = {{"Runs CMD while holding the lock PATH on a ZooKeeper ensemble. -c runs STRING with "
+               "$SHELL, or with /bin/sh if SHELL is not set. Without a command latchkey prints "
+               "\"PATH NODE TOKEN\" when it holds the lock, and holds it until it gets INT, TERM, "
+               "HUP, QUIT, USR1 or USR2. Then it exits with status 0. Options end at PATH."},
+              {"PATH is a znode. All clients that use it must use the same kind of lock: a mutex "
+               "(Apache Curator's InterProcessMutex), unless one of the first group of options is "
+               "given."}},
+    .options =
+        {{{"-s, --shared", "", "the read lock of a pair, which several clients can hold at once"},
+          {"-x, -e, --exclusive",
+           "",
+           "the write lock of the pair, which one client holds alone, without readers. The pair is "
+           "Apache Curator's InterProcessReadWriteLock"},
+          {"-N, --permits", "N", "N permits of a semaphore, all at once (1)"},
+          {"--limit",
+           "MAX",
+           "the number of permits that the semaphore has. This creates the semaphore if necessary. "
+           "Without --limit it must exist"},
+          {"--file",
+           "FILE",
+           "instead of PATH, for files on shared storage: locks the canonical name of FILE, as -x "
+           "unless -s is given. FILE need not exist"},
+          {"--key",
+           "KEY",
+           "the same for hosts that have the file under different names. All must give the same "
+           "KEY"},
+          {"--all",
+           "",
+           "the mutexes of several PATHs, all at once. The PATHs end at \"--\". Each has a line on "
+           "stdout and in LATCHKEY_PATH"}},
+         {{"--id", "ID", "a name for this participant, shown to those who look and wait"},
+          {"--data", "S", "any text for them. ID and S fit together into about 300 bytes"}},
+         {{"-n, --nb, --nonblock",
+           "",
+           "do not wait for the lock. Connecting can still take as long as -w, or the session "
+           "timeout without -w"},
+          {"-w, --wait, --timeout",
+           "SEC",
+           "give up after SEC seconds, including the time to connect. SEC may have a fraction. 0 "
+           "is the same as -n"},
+          {"-E, --conflict-exit-code", "N", "exit status if the lock is not acquired (0-255; 1)"},
+          {"--grace",
+           "SEC",
+           "how long CMD may take to end when the lock is about to be lost. CMD gets TERM this "
+           "long before the deadline, and KILL shortly before it. At most a quarter of the session "
+           "timeout (default: a twentieth, at most 2)"},
+          {"--max-hold",
+           "SEC",
+           "hold the lock for at most SEC seconds. Before they are over CMD gets TERM and KILL, as "
+           "at a loss, and the exit status is 124"},
+          {"--min-hold",
+           "SEC",
+           "keep the lock for at least SEC seconds, also if CMD ends sooner. For cron on machines "
+           "with different clocks. A signal ends it at once"},
+          {"--once-per",
+           "SEC",
+           "do not run CMD if it has succeeded less than SEC seconds ago on any machine, by the "
+           "servers' clock. Then exit with 0, or with the status of -E if it is given. Needs a "
+           "lock that one client holds alone"},
+          {"--lock-delay",
+           "SEC",
+           "if this client dies, the next one waits SEC more seconds, at most 3600: for requests "
+           "to other systems that are still on their way. Not with -s or -N"},
+          {"--on-lost",
+           "STRING",
+           "run STRING with /bin/sh when the lock is lost, beside the signals to CMD. It has ten "
+           "seconds, and LATCHKEY_REASON says why"}},
+         connection_options(
+             "a dead holder is replaced after about SEC (10)",
+             "print the line on stdout, events and errors as JSON objects",
+             {acl_option, pass_auth_option, audit_option, metrics_option, quiet_option})},
+    .notes =
+        {{"CMD gets LATCHKEY_PATH, LATCHKEY_NODE (its znode) and LATCHKEY_TOKEN (the fencing "
+          "token, a decimal that grows from one exclusive holder to the next) in its environment. "
+          "It gets stdin, and a process group of its own. latchkey forwards INT, TERM, HUP, QUIT, "
+          "USR1 and USR2 to that group. While latchkey waits for the lock, these signals make it "
+          "leave the queue. On a terminal, a line shows who is ahead once that takes two seconds."},
+         {"If another client asks for the lock (latchkey revoke), CMD gets TERM and may take the "
+          "time that it needs."},
+         {"If the lock is lost, latchkey kills CMD and everything that CMD started before another "
+          "client can acquire the lock, even if latchkey itself is stopped or killed. After kill "
+          "-9 of latchkey the lock is free when CMD is dead. Processes that CMD leaves in the "
+          "background when it exits keep running, without the lock."}},
+    .examples = {"latchkey lock -w 30 /jobs/deploy -- ./deploy",
+                 "latchkey lock -n -E 75 /jobs/hourly -c './sync && ./report'",
+                 "latchkey lock -n -E 0 --min-hold 9 --once-per 3000 /cron/hourly -- ./sync"},
+    .exit_status = "CMD's own; 128+N if signal N ended CMD or the wait",
+    .failures = {{1, "not acquired (see -E)"},
+                 {64, "wrong use"},
+                 {65, "the lock cannot be taken"},
+                 {69, "no server reached within the wait"},
+                 {71, "the system refused"},
+                 {74, "cannot write to stdout"},
+                 {76, "the lock was lost; never 0 then"},
+                 {77, "not authorized"},
+                 {124, "held for as long as --max-hold"},
+                 {126, "CMD cannot be executed"},
+                 {127, "CMD not found"}},
+    .environment = command_environment(true),
+};
+
 namespace {
-
-constexpr const char* lock_help =
-    R"(Usage: latchkey lock [OPTION]... PATH [--] CMD [ARG]...
-       latchkey lock [OPTION]... PATH -c STRING
-       latchkey lock [OPTION]... PATH
-       latchkey lock [-s|-x] --file FILE ...
-       latchkey lock --all PATH... -- CMD [ARG]...
-
-Runs CMD while holding the lock PATH on a ZooKeeper ensemble. -c runs STRING
-with $SHELL, or with /bin/sh if SHELL is not set. Without a command latchkey
-prints "PATH NODE TOKEN" when it holds the lock, and holds it until it gets INT,
-TERM, HUP, QUIT, USR1 or USR2. Then it exits with status 0. Options end at PATH.
-
-PATH is a znode. All clients that use it must use the same kind of lock:
-
-  (none of these)            a mutex: Apache Curator's InterProcessMutex
-  -s, --shared               the read lock of a pair, which several clients can
-                             hold at once
-  -x, -e, --exclusive        the write lock of the pair, which one client holds
-                             alone, without readers. The pair is Apache
-                             Curator's InterProcessReadWriteLock
-  -N, --permits N            N permits of a semaphore, all at once (1)
-      --limit MAX            the number of permits that the semaphore has. This
-                             creates the semaphore if necessary. Without --limit
-                             it must exist
-      --file FILE            instead of PATH, for files on shared storage: locks
-                             the canonical name of FILE, as -x unless -s is
-                             given. FILE need not exist
-      --key KEY              the same for hosts that have the file under
-                             different names. All must give the same KEY
-      --all                  the mutexes of several PATHs, all at once. The
-                             PATHs end at "--". Each has a line on stdout and in
-                             LATCHKEY_PATH
-
-      --id ID                a name for this participant, shown to those who
-                             look and wait
-      --data S               any text for them. ID and S fit together into
-                             about 300 bytes
-
-{servers}
-  -n, --nb, --nonblock       do not wait for the lock. Connecting can still take
-                             as long as -w, or the session timeout without -w
-  -w, --wait, --timeout SEC  give up after SEC seconds, including the time to
-                             connect. SEC may have a fraction. 0 is the same as
-                             -n
-  -E, --conflict-exit-code N exit status if the lock is not acquired (0-255; 1)
-  -t, --session-timeout SEC  a dead holder is replaced after about SEC (10)
-      --grace SEC            how long CMD may take to end when the lock is about
-                             to be lost. CMD gets TERM this long before the
-                             deadline, and KILL shortly before it. At most a
-                             quarter of the session timeout (default: a
-                             twentieth, at most 2)
-      --max-hold SEC         hold the lock for at most SEC seconds. Before they
-                             are over CMD gets TERM and KILL, as at a loss, and
-                             the exit status is 124
-      --min-hold SEC         keep the lock for at least SEC seconds, also if CMD
-                             ends sooner. For cron on machines with different
-                             clocks. A signal ends it at once
-      --once-per SEC         do not run CMD if it has succeeded less than SEC
-                             seconds ago on any machine, by the servers' clock.
-                             Then exit with 0, or with the status of -E if it
-                             is given. Needs a lock that one client holds alone
-      --lock-delay SEC       if this client dies, the next one waits SEC more
-                             seconds, at most 3600: for requests to other
-                             systems that are still on their way. Not with -s
-                             or -N
-      --on-lost STRING       run STRING with /bin/sh when the lock is lost,
-                             beside the signals to CMD. It has ten seconds, and
-                             LATCHKEY_REASON says why
-{credentials}
-{acl}
-{pass_auth}
-{audit}
-  -q, --quiet                print nothing on stderr but errors
-      --verbose              report on stderr what happens
-      --json                 print the line on stdout, events and errors as JSON
-                             objects
-  -h, --help                 print this text
-  -V, --version              print the version
-
-CMD gets LATCHKEY_PATH, LATCHKEY_NODE (its znode) and LATCHKEY_TOKEN (the
-fencing token, a decimal that grows from one exclusive holder to the next) in
-its environment. It gets stdin, and a process group of its own. latchkey
-forwards INT, TERM, HUP, QUIT, USR1 and USR2 to that group. While latchkey waits
-for the lock, these signals make it leave the queue. On a terminal, a line shows
-who is ahead once that takes two seconds.
-
-If another client asks for the lock (latchkey revoke), CMD gets TERM and may
-take the time that it needs.
-
-If the lock is lost, latchkey kills CMD and everything that CMD started before
-another client can acquire the lock, even if latchkey itself is stopped or
-killed. After kill -9 of latchkey the lock is free when CMD is dead. Processes
-that CMD leaves in the background when it exits keep running, without the lock.
-
-EXAMPLES
-  latchkey lock -w 30 /jobs/deploy -- ./deploy
-  latchkey lock -n -E 75 /jobs/hourly -c './sync && ./report'
-  latchkey lock -n -E 0 --min-hold 9 --once-per 3000 /cron/hourly -- ./sync
-
-Exit status: CMD's own; 128+N if signal N ended CMD or the wait; and
-    1  not acquired (see -E)               76  the lock was lost; never 0 then
-   64  wrong use                           77  not authorized
-   65  the lock cannot be taken           124  held for as long as --max-hold
-   69  no server reached within the wait  126  CMD cannot be executed
-   71  the system refused                 127  CMD not found
-   74  cannot write to stdout
-)";
 
 /// The options that select the lock.
 struct lock_selection {
@@ -137,52 +138,40 @@ struct lock_selection {
     std::optional<std::string> key;
 };
 
-std::uint32_t count_from(const char* option, const std::string& text) {
-    constexpr std::uint32_t most = 1'000'000'000;
-    const auto count = number_in<std::uint32_t>(text, 1, most);
-    if (!count) {
-        throw usage_error(fmt::format("{}: '{}' is not a number of permits; give one from 1 to {}",
-                                      option,
-                                      escaped(text),
-                                      most));
+std::optional<std::uint32_t> count_in(const command_line& line,
+                                      const char* option,
+                                      const char* shown) {
+    const auto text = line.text(option);
+    return text ? std::optional(number_from<std::uint32_t>(
+                      shown, *text, 1, 1'000'000'000, "a number of permits; give one from"))
+                : std::nullopt;
+}
+
+lock_selection selection_in(const command_line& line) {
+    return {.shared = line.has("--shared"),
+            .exclusive = line.has("--exclusive"),
+            .all = line.has("--all"),
+            .permits = count_in(line, "--permits", "-N"),
+            .limit = count_in(line, "--limit", "--limit"),
+            .file = line.text("--file"),
+            .key = line.text("--key")};
+}
+
+void take_lock(const command_line& line, lock_options& options) {
+    options.try_only = line.has("--nonblock");
+    options.wait = line.seconds("--wait", "-w/--wait");
+    if (options.wait == std::chrono::nanoseconds::zero()) {
+        options.wait.reset();
+        options.try_only = true;
     }
-    return *count;
-}
-
-int conflict_status_from(const std::string& text) {
-    const auto status = number_in<std::uint32_t>(text, 0, 255);
-    if (!status) {
-        throw usage_error(fmt::format("-E: '{}' is not an exit status; give a number from 0 to 255",
-                                      escaped(text)));
-    }
-    return static_cast<int>(*status);
-}
-
-void declare_selection(option_parser& parser, lock_selection& selected) {
-    parser.value("-N,--permits",
-                 [&](const std::string& text) { selected.permits = count_from("-N", text); });
-    parser.value("--limit",
-                 [&](const std::string& text) { selected.limit = count_from("--limit", text); });
-    parser.value("--file", selected.file);
-    parser.value("--key", selected.key);
-    parser.flag("-x,-e,--exclusive", selected.exclusive);
-    parser.flag("-s,--shared", selected.shared);
-    parser.flag("--all", selected.all);
-}
-
-void declare_lock(option_parser& parser, lock_options& options) {
-    parser.value("-w,--wait,--timeout",
-                 [&](const std::string& text) { options.wait = parse_seconds("-w/--wait", text); });
-    parser.value("-E,--conflict-exit-code", [&](const std::string& text) {
-        options.conflict_status = conflict_status_from(text);
+    if (const auto status = line.text("--conflict-exit-code")) {
+        options.conflict_status =
+            number_from<int>("-E", *status, 0, 255, "an exit status; give a number from");
         options.skipped_status = options.conflict_status;
-    });
-    parser.value("--id", [&](const std::string& text) { options.id = text; });
-    parser.value("--data", [&](const std::string& text) { options.data = text; });
-    parser.value("--lock-delay", [&](const std::string& text) {
-        options.lock_delay = parse_seconds("--lock-delay", text);
-    });
-    parser.flag("-n,--nb,--nonblock", options.try_only);
+    }
+    options.id = line.text("--id").value_or("");
+    options.data = line.text("--data").value_or("");
+    options.lock_delay = line.seconds("--lock-delay");
 }
 
 void select_permits(const lock_selection& selected, lock_options& options) {
@@ -348,20 +337,13 @@ void check_lock(const lock_options& options) {
 
 lock_options parse_lock_options(const std::vector<std::string>& arguments,
                                 const environment_lookup& environment) {
-    option_parser parser("lock", lock_help);
+    const auto line = command_line::read(lock_syntax, arguments);
     lock_options options;
-    lock_selection selected;
-    options.declare(parser, environment);
-    options.declare_hold(parser);
-    declare_selection(parser, selected);
-    declare_lock(parser, options);
-    auto operands = parser.read(arguments);
-    select_lock(selected, options);
-    read_operands(std::move(operands), options, environment);
-    if (options.wait == std::chrono::nanoseconds::zero()) {
-        options.wait.reset();
-        options.try_only = true;
-    }
+    options.take(line, environment);
+    options.take_hold(line);
+    take_lock(line, options);
+    select_lock(selection_in(line), options);
+    read_operands(line.operands, options, environment);
     options.check();
     check_lock(options);
     return options;

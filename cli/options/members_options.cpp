@@ -1,5 +1,6 @@
 #include "options/members_options.hpp"
 
+#include "options/shared_options.hpp"
 #include "output/exit_status.hpp"
 #include "text/escape.hpp"
 
@@ -10,50 +11,42 @@
 
 namespace latchkey::cli {
 
-namespace {
+const command_syntax members_syntax{
+    .name = "members",
+    .summary = "list the members of a group",
+    .usage = {{"", {"PATH"}}},
+    .about = {{"Prints the names of the members of the group PATH, sorted, one a line. Control "
+               "characters in names are escaped."}},
+    .options = {{{"--follow",
+                  "",
+                  "continue: a line \"joined NAME\" for each member that is there, and one for "
+                  "each change: \"joined NAME\", \"changed NAME\" (its data) or \"left NAME\". "
+                  "Changes that follow each other quickly are reported as one. INT, TERM, HUP, "
+                  "QUIT, USR1 or USR2 ends it with status 0"}},
+                connection_options(
+                    "without --follow: give up if no server answers for SEC seconds (10)",
+                    "print JSON objects: event (with --follow), name, data, session")},
+    .examples = {"latchkey members /workers",
+                 "latchkey members --json /workers | jq -r .data",
+                 "latchkey members --follow /workers"},
+    .exit_status = "0 if there is a member, or a signal ended --follow",
+    .failures = {{1, "there is no member"},
+                 {64, "wrong use"},
+                 {65, "the group cannot be read"},
+                 {69, "no server answers"},
+                 {71, "the system refused"},
+                 {74, "cannot write to stdout"},
+                 {77, "not authorized"}},
+};
 
-constexpr const char* members_help = R"(Usage: latchkey members [OPTION]... PATH
-
-Prints the names of the members of the group PATH, sorted, one a line. Control
-characters in names are escaped.
-
-      --follow               continue: a line "joined NAME" for each member that
-                             is there, and one for each change: "joined NAME",
-                             "changed NAME" (its data) or "left NAME". Changes
-                             that follow each other quickly are reported as one.
-                             INT, TERM, HUP, QUIT, USR1 or USR2 ends it with
-                             status 0
-
-{servers}
-  -t, --session-timeout SEC  without --follow: give up if no server answers for
-                             SEC seconds (10)
-{credentials}
-      --verbose              report on stderr what happens
-      --json                 print JSON objects: event (with --follow), name,
-                             data, session
-  -h, --help                 print this text
-  -V, --version              print the version
-
-EXAMPLES
-  latchkey members /workers
-  latchkey members --json /workers | jq -r .data
-  latchkey members --follow /workers
-
-Exit status: 0 if there is a member, or a signal ended --follow, and
-    1  there is no member                  71  the system refused
-   64  wrong use                           74  cannot write to stdout
-   65  the group cannot be read            77  not authorized
-   69  no server answers
-)";
-
-}  // namespace
+namespace {}  // namespace
 
 members_options parse_members(const std::vector<std::string>& arguments) {
-    option_parser parser("members", members_help);
+    const auto line = command_line::read(members_syntax, arguments);
+    const auto& operands = line.operands;
     members_options options;
-    options.declare(parser, environment_variable);
-    parser.flag("--follow", options.follow);
-    const auto operands = parser.read_anywhere(arguments);
+    options.take(line);
+    options.follow = line.has("--follow");
     if (operands.size() != 1) {
         throw usage_error(fmt::format(
             "members takes one PATH, not {} operands; for example: latchkey members /workers",

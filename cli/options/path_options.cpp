@@ -13,12 +13,9 @@
 
 namespace latchkey::cli {
 
-void path_options::read(option_parser& parser,
-                        const std::vector<std::string>& arguments,
-                        std::size_t most,
-                        const std::string& otherwise) {
-    declare(parser, environment_variable);
-    paths = parser.read_anywhere(arguments);
+void path_options::take(const command_line& line, std::size_t most, const std::string& otherwise) {
+    program_options::take(line);
+    paths = line.operands;
     if (paths.empty() && !otherwise.empty()) {
         paths.push_back(otherwise);
     }

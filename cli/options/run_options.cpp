@@ -3,6 +3,7 @@
 #include "options/acl_text.hpp"
 #include "options/auth_file.hpp"
 #include "options/duration_text.hpp"
+#include "options/shared_options.hpp"
 #include "output/exit_status.hpp"
 #include "supervisor/kill_schedule.hpp"
 #include "text/escape.hpp"
@@ -21,55 +22,6 @@
 namespace latchkey::cli {
 
 namespace {
-
-constexpr std::array<std::string_view, 8> shared_names{
-    "servers", "session-timeout", "auth-file", "tls-ca", "tls-cert", "tls-key", "tls-name", "acl"};
-
-constexpr std::string_view acl_help =
-    R"(      --acl LIST             who may do what with the znodes that it creates:
-                             creator, open, or entries SCHEME:ID:PERMISSIONS
-                             with semicolons between them (default: creator if
-                             there are credentials or a certificate, else open)
-)";
-
-constexpr std::string_view pass_auth_help =
-    R"(      --pass-auth            leave LATCHKEY_AUTH in the environment of CMD.
-                             Without this option it is removed
-)";
-
-constexpr std::string_view audit_help =
-    R"(      --audit FILE           append a line to FILE for each grant, release and
-                             loss, as a JSON object. "syslog" sends them to
-                             syslog (facility auth)
-      --metrics-file FILE    write metrics to FILE, for the textfile collector
-                             of Prometheus' node_exporter
-)";
-
-constexpr std::string_view servers_help =
-    R"(  -z, --servers HOSTS        host:port,host:port,...[/chroot]
-                             (default: $LATCHKEY_SERVERS, else $ZK_HOSTS)
-)";
-
-constexpr std::string_view credentials_help =
-    R"(      --auth-file FILE       lines "digest USER:PASSWORD". FILE must not be
-                             accessible to other users (default: the line in
-                             $LATCHKEY_AUTH)
-      --tls-ca FILE          encrypt with TLS. FILE (PEM) has the certificate of
-                             the authority that signs for the servers
-                             (default: $LATCHKEY_TLS_CA, else clear text)
-      --tls-cert FILE        the certificate of this client
-                             ($LATCHKEY_TLS_CERT)
-      --tls-key FILE         its private key ($LATCHKEY_TLS_KEY, else in the
-                             file of --tls-cert)
-      --tls-name NAME        the name that the servers' certificates are for, if
-                             it is not that in -z ($LATCHKEY_TLS_NAME)
-      --config FILE          read FILE (TOML) for options that are neither given
-                             here nor in the environment (default:
-                             $LATCHKEY_CONFIG, else ~/.config/latchkey.toml and
-                             /etc/latchkey.toml)
-      --profile NAME         use the settings of profiles.NAME in it
-                             ($LATCHKEY_PROFILE)
-)";
 
 /// An option for TLS: where its value is kept, and its name.
 struct tls_option {
@@ -100,10 +52,6 @@ void check_tls(const tls_options& tls) {
     }
 }
 
-bool is_shared(std::string_view name) {
-    return std::find(shared_names.begin(), shared_names.end(), name) != shared_names.end();
-}
-
 /// A variable that is set, and not to white space alone.
 std::optional<setting> set_in(const environment_lookup& environment, const std::string& variable) {
     const auto value = environment(variable.c_str());
@@ -111,20 +59,16 @@ std::optional<setting> set_in(const environment_lookup& environment, const std::
     return text.empty() ? std::nullopt : std::optional(setting{std::string(text), variable});
 }
 
-/// "LATCHKEY_TLS_CA" for "tls-ca". Other tools know the servers by ZK_HOSTS.
+/// Other tools know the servers by ZK_HOSTS.
 std::optional<setting> variable_for(std::string_view name, const environment_lookup& environment) {
-    std::string variable = "LATCHKEY_";
-    for (const char c : name) {
-        variable += c == '-' ? '_' : static_cast<char>(c - 'a' + 'A');
-    }
-    auto found = set_in(environment, variable);
+    auto found = set_in(environment, variable_of(name));
     return found || name != "servers" ? found : set_in(environment, "ZK_HOSTS");
 }
 
 /// What the files say that --config or LATCHKEY_CONFIG names, else the usual ones. An empty name:
 /// none.
 config configuration(const program_options& options, const environment_lookup& environment) {
-    config all({shared_names.begin(), shared_names.end()});
+    config all(configurable_names());
     const auto named = options.config_file ? options.config_file : environment("LATCHKEY_CONFIG");
     if (named) {
         if (const auto file = trimmed(*named); !file.empty()) {
@@ -175,47 +119,57 @@ std::optional<std::string> environment_variable(const char* name) {
     return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
 }
 
-void program_options::declare(option_parser& parser, const environment_lookup& environment) {
-    parser.describe("{servers}", servers_help);
-    parser.describe("{credentials}", credentials_help);
-    parser.value("--config", config_file);
-    parser.value("--profile", profile);
-    parser.value("-z,--servers", [this](const std::string& text) { servers = text; });
-    parser.value("-t,--session-timeout",
-                 [this](const std::string& text) { session_timeout = session_timeout_from(text); });
-    parser.value("--auth-file", auth_file);
-    for (const auto& one : tls_option_names) {
-        std::string& value = tls.*one.where;
-        parser.value(one.name, [&value, name = one.name](const std::string& text) {
-            if (text.empty()) {
-                throw usage_error(fmt::format("{}: is empty; leave it out", name));
-            }
-            value = text;
-        });
-    }
-    parser.flag("--verbose", verbose);
-    parser.flag("--json", json);
-    parser.otherwise([this, environment, files = std::optional<config>()](
-                         std::string_view name) mutable -> std::optional<setting> {
-        if (!is_shared(name)) {
-            return std::nullopt;
+void program_options::take(const command_line& line, const environment_lookup& environment) {
+    config_file = line.text("--config");
+    profile = line.text("--profile");
+    verbose = line.has("--verbose");
+    json = line.has("--json");
+    std::optional<config> files;
+    for (const auto name : configurable_names()) {
+        const auto option = fmt::format("--{}", name);
+        if (line.syntax->option(option) == nullptr) {
+            continue;
         }
-        if (auto found = variable_for(name, environment)) {
-            return found;
+        if (const auto* const text = line.value(option)) {
+            take_setting(name, *text);
+            continue;
         }
-        if (!files) {
+        auto found = variable_for(name, environment);
+        if (!found && !files) {
             files = configuration(*this, environment);
         }
         // The secret itself says more than the name of a file with another one.
-        const bool has_secret = name == "auth-file" && has_credentials(environment);
-        auto found = has_secret ? std::nullopt : files->find(name);
-        return found && !found->text.empty() ? found : std::nullopt;
-    });
+        if (!found && (name != "auth-file" || !has_credentials(environment))) {
+            found = files->find(name);
+        }
+        if (found && !found->text.empty()) {
+            try {
+                take_setting(name, found->text);
+            } catch (const usage_error& e) {
+                throw usage_error(fmt::format("{}: {}", found->source, e.what()));
+            }
+        }
+    }
 }
 
-void program_options::declare_access(option_parser& parser) {
-    parser.describe("{acl}", acl_help);
-    parser.value("--acl", [this](const std::string& text) { access = parse_acl(text); });
+void program_options::take_setting(std::string_view name, const std::string& text) {
+    if (name == "servers") {
+        servers = text;
+    } else if (name == "session-timeout") {
+        session_timeout = session_timeout_from(text);
+    } else if (name == "auth-file") {
+        auth_file = text;
+    } else if (name == "acl") {
+        access = parse_acl(text);
+    }
+    for (const auto& one : tls_option_names) {
+        if (name == one.name + 2) {
+            if (text.empty()) {
+                throw usage_error(fmt::format("{}: is empty; leave it out", one.name));
+            }
+            tls.*one.where = text;
+        }
+    }
 }
 
 void program_options::check() const {
@@ -227,28 +181,20 @@ void program_options::check() const {
     check_tls(tls);
 }
 
-void run_options::declare(option_parser& parser, const environment_lookup& environment) {
-    program_options::declare(parser, environment);
-    declare_access(parser);
-    parser.value("--grace",
-                 [this](const std::string& text) { grace = parse_seconds("--grace", text); });
-    parser.describe("{pass_auth}", pass_auth_help);
-    parser.flag("--pass-auth", pass_auth);
-    parser.flag("-q,--quiet", quiet);
+void run_options::take(const command_line& line, const environment_lookup& environment) {
+    program_options::take(line, environment);
+    grace = line.seconds("--grace");
+    pass_auth = line.has("--pass-auth");
+    quiet = line.has("--quiet");
 }
 
-void run_options::declare_hold(option_parser& parser) {
-    const auto duration = [&parser](const char* name, std::optional<std::chrono::nanoseconds>& to) {
-        parser.value(name,
-                     [name, &to](const std::string& text) { to = parse_seconds(name, text); });
-    };
-    duration("--max-hold", max_hold);
-    duration("--min-hold", min_hold);
-    duration("--once-per", once_per);
-    parser.value("--on-lost", on_lost);
-    parser.describe("{audit}", audit_help);
-    parser.value("--audit", audit);
-    parser.value("--metrics-file", metrics_file);
+void run_options::take_hold(const command_line& line) {
+    max_hold = line.seconds("--max-hold");
+    min_hold = line.seconds("--min-hold");
+    once_per = line.seconds("--once-per");
+    on_lost = line.text("--on-lost");
+    audit = line.text("--audit");
+    metrics_file = line.text("--metrics-file");
 }
 
 void run_options::check() const {

@@ -3,13 +3,14 @@
 #include <latchkey/acl.hpp>
 #include <latchkey/tls.hpp>
 
+#include "options/command_line.hpp"
 #include "options/config.hpp"
-#include "options/option_parser.hpp"
 #include "output/status_output.hpp"
 
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace latchkey::cli {
@@ -30,15 +31,16 @@ struct program_options {
     bool verbose = false;
     bool json = false;
 
-    /// Must outlive the parser. Options that are not given come from the environment, else from
-    /// configuration files.
-    void declare(option_parser& parser, const environment_lookup& environment);
-
-    /// The option of the commands that create znodes.
-    void declare_access(option_parser& parser);
+    /// Options that are not given come from the environment, else from configuration files. Throws
+    /// usage_error.
+    void take(const command_line& line,
+              const environment_lookup& environment = environment_variable);
 
     /// Checks the options together, after the parser has read them. Throws usage_error.
     void check() const;
+
+private:
+    void take_setting(std::string_view name, const std::string& text);
 };
 
 /// The options of the commands that run a command: lock, elect and join.
@@ -57,10 +59,11 @@ struct run_options : program_options {
     std::optional<std::string> audit;         ///< a file, or "syslog"
     std::optional<std::string> metrics_file;  ///< for node_exporter
 
-    void declare(option_parser& parser, const environment_lookup& environment);
+    void take(const command_line& line,
+              const environment_lookup& environment = environment_variable);
 
     /// The options of lock and elect alone.
-    void declare_hold(option_parser& parser);
+    void take_hold(const command_line& line);
 
     void check() const;
 

@@ -5,6 +5,7 @@
 #include "options/connecting.hpp"
 #include "options/duration_text.hpp"
 #include "options/run_options.hpp"
+#include "options/shared_options.hpp"
 #include "output/exit_status.hpp"
 #include "run/blocking_wait.hpp"
 #include "text/escape.hpp"
@@ -16,46 +17,40 @@
 
 namespace latchkey::cli {
 
+const command_syntax barrier_syntax{
+    .name = "barrier",
+    .summary = "set or remove a barrier, or wait at it",
+    .usage = {{"", {"set|remove|wait", "PATH"}}},
+    .about =
+        {{"A barrier on PATH: clients that wait at it continue when it is removed. Apache "
+          "Curator's DistributedBarrier."},
+         {"",
+          {{"set",
+            "creates the barrier, which may exist already. It stays until a client removes it"},
+           {"remove", "removes it; it may be gone already"},
+           {"wait", "waits until there is no barrier; returns at once if there is none"}}}},
+    .options = {{{"--timeout",
+                  "SEC",
+                  "wait: give up after SEC seconds, including the time to connect. SEC may have a "
+                  "fraction"}},
+                connection_options(
+                    "set and remove: give up if no server answers for SEC seconds (10)",
+                    "print events and errors as JSON objects",
+                    {acl_option, quiet_option})},
+    .examples = {"latchkey barrier set /migration",
+                 "./migrate && latchkey barrier remove /migration",
+                 "latchkey barrier wait --timeout 600 /migration && ./serve"},
+    .exit_status =
+        "0 if it was set or removed, or is not there (wait); 128+N if signal N ended the wait",
+    .failures = {{1, "wait: the time is over"},
+                 {64, "wrong use"},
+                 {65, "it cannot be set or removed"},
+                 {69, "no server answers"},
+                 {71, "the system refused"},
+                 {77, "not authorized"}},
+};
+
 namespace {
-
-constexpr const char* barrier_help =
-    R"(Usage: latchkey barrier set [OPTION]... PATH
-       latchkey barrier remove [OPTION]... PATH
-       latchkey barrier wait [OPTION]... PATH
-
-A barrier on PATH: clients that wait at it continue when it is removed. Apache
-Curator's DistributedBarrier.
-
-  set       creates the barrier, which may exist already. It stays until a
-            client removes it
-  remove    removes it; it may be gone already
-  wait      waits until there is no barrier; returns at once if there is none
-
-      --timeout SEC          wait: give up after SEC seconds, including the time
-                             to connect. SEC may have a fraction
-
-{servers}
-  -t, --session-timeout SEC  set and remove: give up if no server answers for
-                             SEC seconds (10)
-{credentials}
-{acl}
-  -q, --quiet                print nothing on stderr but errors
-      --verbose              report on stderr what happens
-      --json                 print events and errors as JSON objects
-  -h, --help                 print this text
-  -V, --version              print the version
-
-EXAMPLES
-  latchkey barrier set /migration
-  ./migrate && latchkey barrier remove /migration
-  latchkey barrier wait --timeout 600 /migration && ./serve
-
-Exit status: 0 if it was set or removed, or is not there (wait); 128+N if signal
-N ended the wait; and
-    1  wait: the time is over              69  no server answers
-   64  wrong use                           71  the system refused
-   65  it cannot be set or removed         77  not authorized
-)";
 
 struct barrier_options : run_options {
     std::string action;
@@ -83,15 +78,12 @@ void take_action(barrier_options& options, const std::vector<std::string>& opera
 }
 
 barrier_options parse_barrier(const std::vector<std::string>& arguments) {
-    option_parser parser("barrier", barrier_help);
+    const auto line = command_line::read(barrier_syntax, arguments);
     barrier_options options;
-    options.program_options::declare(parser, environment_variable);
-    options.declare_access(parser);
-    parser.flag("-q,--quiet", options.quiet);
-    parser.value("--timeout", [&](const std::string& text) {
-        options.timeout = parse_seconds("--timeout", text);
-    });
-    take_action(options, parser.read_anywhere(arguments));
+    options.program_options::take(line);
+    options.quiet = line.has("--quiet");
+    options.timeout = line.seconds("--timeout").value_or(no_timeout);
+    take_action(options, line.operands);
     options.check();
     return options;
 }

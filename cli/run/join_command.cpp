@@ -4,6 +4,7 @@
 
 #include "commands.hpp"
 #include "options/duration_text.hpp"
+#include "options/shared_options.hpp"
 #include "output/exit_status.hpp"
 #include "run/supervised_run.hpp"
 #include "text/escape.hpp"
@@ -19,55 +20,46 @@
 
 namespace latchkey::cli {
 
+const command_syntax join_syntax{
+    .name = "join",
+    .summary = "run a command as a member of a group",
+    .usage = {{"", {"PATH", "NAME"}, "[[--] CMD [ARG]... | -c STRING]"}},
+    .about = {{"Runs CMD as the member NAME of the group PATH. Other clients see the member as "
+               "long as CMD runs and the session lives. If the session is lost, latchkey joins "
+               "again by itself, and CMD continues. -c runs STRING with $SHELL, or with /bin/sh if "
+               "SHELL is not set. Without a command latchkey prints \"PATH NODE\" when it has "
+               "joined, and stays until it gets INT, TERM, HUP, QUIT, USR1 or USR2. Then it exits "
+               "with status 0. Apache Curator's GroupMember can be in the same group."}},
+    .options = {{{"--data", "S", "what the member publishes, for example its address"},
+                 {"-w, --wait, --timeout",
+                  "SEC",
+                  "give up after SEC seconds, including the time to connect. Another session that "
+                  "has NAME is waited for. 0: join only if NAME is free"}},
+                connection_options("a dead member disappears after about SEC (10)",
+                                   "print the line on stdout, events and errors as JSON objects",
+                                   {acl_option, pass_auth_option, quiet_option})},
+    .notes = {{"CMD gets LATCHKEY_PATH and LATCHKEY_NODE (its znode) in its environment. It gets "
+               "stdin, and a process group of its own. latchkey forwards INT, TERM, HUP, QUIT, "
+               "USR1 and USR2 to that group."},
+              {"A membership is no lock: a member that was cut off from the servers disappears, "
+               "and its command continues. If latchkey is killed, it kills CMD and everything that "
+               "CMD started, and the member disappears then."}},
+    .examples = {R"(latchkey join --data "$HOSTNAME:8080" /workers "$HOSTNAME" -- ./worker)",
+                 "latchkey members --follow /workers"},
+    .exit_status = "CMD's own; 128+N if signal N ended CMD or the wait",
+    .failures = {{1, "not joined in time (-w)"},
+                 {64, "wrong use"},
+                 {65, "it cannot join"},
+                 {69, "no server reached within the wait"},
+                 {71, "the system refused"},
+                 {74, "cannot write to stdout"},
+                 {77, "not authorized"},
+                 {126, "CMD cannot be executed"},
+                 {127, "CMD not found"}},
+    .environment = command_environment(false),
+};
+
 namespace {
-
-constexpr const char* join_help = R"(Usage: latchkey join [OPTION]... PATH NAME [--] CMD [ARG]...
-       latchkey join [OPTION]... PATH NAME -c STRING
-       latchkey join [OPTION]... PATH NAME
-
-Runs CMD as the member NAME of the group PATH. Other clients see the member as
-long as CMD runs and the session lives. If the session is lost, latchkey joins
-again by itself, and CMD continues. -c runs STRING with $SHELL, or with /bin/sh
-if SHELL is not set. Without a command latchkey prints "PATH NODE" when it has
-joined, and stays until it gets INT, TERM, HUP, QUIT, USR1 or USR2. Then it
-exits with status 0. Apache Curator's GroupMember can be in the same group.
-
-      --data S               what the member publishes, for example its address
-  -w, --wait, --timeout SEC  give up after SEC seconds, including the time to
-                             connect. Another session that has NAME is waited
-                             for. 0: join only if NAME is free
-
-{servers}
-  -t, --session-timeout SEC  a dead member disappears after about SEC (10)
-{credentials}
-{acl}
-{pass_auth}
-  -q, --quiet                print nothing on stderr but errors
-      --verbose              report on stderr what happens
-      --json                 print the line on stdout, events and errors as JSON
-                             objects
-  -h, --help                 print this text
-  -V, --version              print the version
-
-CMD gets LATCHKEY_PATH and LATCHKEY_NODE (its znode) in its environment. It gets
-stdin, and a process group of its own. latchkey forwards INT, TERM, HUP, QUIT,
-USR1 and USR2 to that group.
-
-A membership is no lock: a member that was cut off from the servers disappears,
-and its command continues. If latchkey is killed, it kills CMD and everything
-that CMD started, and the member disappears then.
-
-EXAMPLES
-  latchkey join --data "$HOSTNAME:8080" /workers "$HOSTNAME" -- ./worker
-  latchkey members --follow /workers
-
-Exit status: CMD's own; 128+N if signal N ended CMD or the wait; and
-    1  not joined in time (-w)             74  cannot write to stdout
-   64  wrong use                           77  not authorized
-   65  it cannot join                     126  CMD cannot be executed
-   69  no server reached within the wait  127  CMD not found
-   71  the system refused
-)";
 
 struct join_command_options : run_options {
     std::string name;
@@ -76,13 +68,12 @@ struct join_command_options : run_options {
 };
 
 join_command_options parse_join(const std::vector<std::string>& arguments) {
-    option_parser parser("join", join_help);
+    const auto line = command_line::read(join_syntax, arguments);
     join_command_options options;
-    options.declare(parser, environment_variable);
-    parser.value("--data", [&](const std::string& text) { options.data = text; });
-    parser.value("-w,--wait,--timeout",
-                 [&](const std::string& text) { options.wait = parse_seconds("-w/--wait", text); });
-    auto operands = parser.read(arguments);
+    options.take(line);
+    options.data = line.text("--data").value_or("");
+    options.wait = line.seconds("--wait", "-w/--wait");
+    auto operands = line.operands;
     drop_double_dash(operands);
     if (operands.size() < 2 || asks_for_shell(operands[0]) || asks_for_shell(operands[1])) {
         throw usage_error(

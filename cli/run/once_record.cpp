@@ -3,7 +3,7 @@
 #include <latchkey/error.hpp>
 #include <latchkey/znode.hpp>
 
-#include "options/option_parser.hpp"
+#include "options/number_text.hpp"
 
 #include <cstdint>
 #include <limits>

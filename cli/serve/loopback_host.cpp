@@ -1,6 +1,6 @@
 #include "serve/loopback_host.hpp"
 
-#include "options/option_parser.hpp"
+#include "options/number_text.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -54,7 +54,6 @@ class Latchkey(ConanFile):
         self.requires("nlohmann_json/[>=3.11 <4]")
         self.requires("openssl/[>=3.0 <4]")
         if self.options.command:
-            self.requires("cli11/[>=2.1 <3]")
             self.requires("fmt/[>=9 <12]")
             self.requires("prometheus-cpp/[>=1.0 <2]")
             self.requires("tomlplusplus/[>=3 <4]")

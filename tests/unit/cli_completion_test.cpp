@@ -1,7 +1,8 @@
 #include "cli_words.hpp"
 #include "completion/completion.hpp"
 #include "completion/shell_words.hpp"
-#include "options/help_text.hpp"
+#include "options/command_line.hpp"
+#include "options/help.hpp"
 #include "output/exit_status.hpp"
 
 #include <algorithm>
@@ -18,50 +19,44 @@ namespace {
 
 using namespace latchkey::cli;
 
-constexpr const char* run_help = R"(Usage: latchkey run [OPTION]... PATH [--] CMD [ARG]...
-       latchkey run [-s|-x] --file FILE ...
-       latchkey run --all PATH... -- CMD [ARG]...
+const command_syntax run_syntax{
+    .name = "run",
+    .summary = "run a command",
+    .usage = {{"", {"PATH"}, "[[--] CMD [ARG]... | -c STRING]"},
+              {"--file", {}, "[[--] CMD [ARG]...]"},
+              {"--all", {"PATH..."}, "-- CMD [ARG]..."}},
+    .about = {{"Runs CMD. Options end at PATH:", {{"one", "the first"}, {"further", "another"}}}},
+    .options = {{{"-s, --shared", "", "the read lock, which several clients can hold"},
+                 {"-E, --conflict-exit-code", "N", "exit status (0-255; 1)"},
+                 {"--file", "FILE", "instead of PATH: locks FILE. It need not exist"},
+                 {"--all", "", "all of several PATHs"}},
+                {{"-z, --servers", "HOSTS", "host:port"}}},
+    .examples = {"latchkey run /a -- ls"},
+    .exit_status = "CMD's own",
+    .failures = {{64, "wrong use"}, {127, "CMD not found"}},
+};
 
-Runs CMD. Options end at PATH:
+const command_syntax break_syntax{
+    .name = "break",
+    .summary = "end a participant",
+    .usage = {{"", {"PATH", "NODE"}}},
+    .about = {},
+    .options = {{{"--yes", "", "do not ask"}}},
+    .exit_status = "0",
+    .failures = {},
+};
 
-  (none of these)            a mutex
-  -s, --shared               the read lock, which several clients can hold
-  -E, --conflict-exit-code N exit status (0-255; 1)
-      --file FILE            instead of PATH: locks FILE. It
-                             need not exist
-      --all                  all of several PATHs
-  -z, --servers HOSTS        host:port
+const command_syntax gate_syntax{
+    .name = "gate",
+    .summary = "open or close a gate",
+    .usage = {{"", {"open|close", "PATH"}}},
+    .about = {},
+    .options = {},
+    .exit_status = "0",
+    .failures = {},
+};
 
-Exit status: CMD's own; and
-   64  wrong use                           77  not authorized
-)";
-
-constexpr const char* break_help = R"(Usage: latchkey break [OPTION]... PATH NODE
-
-      --yes  do not ask
-)";
-
-constexpr const char* whole_help = R"(Usage: latchkey COMMAND [OPTION]...
-
-Locks.
-
-Commands:
-  run    run a command
-  break  end a participant
-
-More commands:
-  who    show
-         a queue
-
-  -h, --help  print this text
-)";
-
-std::string help_of(const std::string& command) {
-    if (command.empty()) {
-        return whole_help;
-    }
-    return command == "run" ? run_help : command == "break" ? break_help : "";
-}
+const std::vector<const command_syntax*> all_commands{&run_syntax, &break_syntax, &gate_syntax};
 
 /// The znodes: /jobs/a, /jobs/b b and more, whatever the options say.
 struct servers {
@@ -74,17 +69,18 @@ struct servers {
         if (line.empty() || line.ends_with(' ')) {
             typed.emplace_back();
         }
-        return cli::complete(
-            typed,
-            {.help_of = help_of, .children_of = [&](const words& how, const std::string& path) {
-                 options = how;
-                 asked.push_back(path);
-                 if (path == "/") {
-                     return words{"jobs", "zookeeper"};
-                 }
-                 return path == "/jobs" ? words{"_c_1-lock-0000000001", "a", "b b", "c\nd"}
-                                        : words{};
-             }});
+        return cli::complete(typed,
+                             {.commands = all_commands,
+                              .children_of = [&](const command_line& how, const std::string& path) {
+                                  options = how.option_words;
+                                  asked.push_back(path);
+                                  if (path == "/") {
+                                      return words{"jobs", "zookeeper"};
+                                  }
+                                  return path == "/jobs"
+                                             ? words{"_c_1-lock-0000000001", "a", "b b", "c\nd"}
+                                             : words{};
+                              }});
     }
 };
 
@@ -96,39 +92,42 @@ words candidates_of(const completion& found) {
     return all;
 }
 
-TEST(HelpText, HasOptionsWithTheirValuesAndTexts) {
-    const auto help = read_help(run_help);
-    ASSERT_EQ(help.options.size(), 5U);
-    EXPECT_THAT(help.options[0].names, ElementsAre("-s", "--shared"));
-    EXPECT_EQ(help.options[0].value, "");
-    EXPECT_EQ(help.options[1].value, "N");
-    EXPECT_EQ(help.options[1].text, "exit status (0-255; 1)");
-    EXPECT_EQ(help.option("--file")->text, "instead of PATH: locks FILE. It need not exist");
-    EXPECT_EQ(help.option("-q"), nullptr);
+TEST(Help, ShowsAnEntryOfTheTableWithinEightyColumns) {
+    EXPECT_EQ(help_of(run_syntax),
+              R"(Usage: latchkey run [OPTION]... PATH [[--] CMD [ARG]... | -c STRING]
+       latchkey run [OPTION]... --file FILE [[--] CMD [ARG]...]
+       latchkey run [OPTION]... --all PATH... -- CMD [ARG]...
+
+Runs CMD. Options end at PATH:
+  one      the first
+  further  another
+
+  -s, --shared               the read lock, which several clients can hold
+  -E, --conflict-exit-code N exit status (0-255; 1)
+      --file FILE            instead of PATH: locks FILE. It need not exist
+      --all                  all of several PATHs
+
+  -z, --servers HOSTS        host:port
+  -h, --help                 print this text
+  -V, --version              print the version
+
+EXAMPLES
+  latchkey run /a -- ls
+
+Exit status: CMD's own, and
+   64  wrong use
+  127  CMD not found
+)");
 }
 
-TEST(HelpText, HasTheFormsOfUse) {
-    const auto help = read_help(run_help);
-    ASSERT_EQ(help.usage.size(), 3U);
-    EXPECT_THAT(help.usage[0].operands, ElementsAre("PATH", "CMD", "ARG"));
-    EXPECT_THAT(help.usage[1].flags, ElementsAre("--file"));
-    EXPECT_THAT(help.usage[1].operands, ElementsAre("..."));
-    EXPECT_THAT(help.usage[2].flags, ElementsAre("--all"));
-    EXPECT_THAT(help.usage[2].operands, ElementsAre("PATH"));
-    EXPECT_TRUE(help.usage[2].repeats);
-}
-
-TEST(HelpText, HasTheCommandsOfAllLists) {
-    const auto help = read_help(whole_help);
-    ASSERT_EQ(help.commands.size(), 3U);
-    EXPECT_EQ(help.commands[0].first, "run");
-    EXPECT_EQ(help.commands[0].second, "run a command");
-    EXPECT_EQ(help.commands[2].first, "who");
+TEST(Help, ListsTheCommandsOfTheTable) {
+    EXPECT_THAT(program_help(all_commands),
+                HasSubstr("\n  run    run a command\n  break  end a participant\n"));
 }
 
 TEST(Completion, OffersCommandsOptionsZnodesAndParticipants) {
     const std::pair<const char*, words> cases[]{
-        {"", {"run", "break", "who", "help"}},
+        {"", {"run", "break", "gate", "help"}},
         {"r", {"run"}},
         {"help b", {"break"}},
         {"run --s", {"--shared", "--servers"}},
@@ -142,6 +141,11 @@ TEST(Completion, OffersCommandsOptionsZnodesAndParticipants) {
         // Participants only where one is wanted.
         {"break /jobs ", {"_c_1-lock-0000000001"}},
         {"break /jobs _c_1-lock-0000000001 ", {}},
+        // Options behind operands, unless a command of the user can follow.
+        {"break /jobs --", {"--yes", "--help", "--version"}},
+        {"gate ", {"open", "close"}},
+        {"gate cl", {"close"}},
+        {"gate close /jo", {"/jobs"}},
     };
     for (const auto& [line, expected] : cases) {
         EXPECT_EQ(candidates_of(servers().complete(line)), expected) << line;

@@ -1,7 +1,7 @@
 #include "cli_refusal.hpp"
 #include "cli_words.hpp"
+#include "options/command_line.hpp"
 #include "options/lock_options.hpp"
-#include "options/option_parser.hpp"
 #include "output/exit_status.hpp"
 
 #include <algorithm>
@@ -313,29 +313,36 @@ TEST(LockOptions, LimitAHold) {
     EXPECT_EQ(options_of("-x --once-per 5 /a x").once_per, 5s);
 }
 
-TEST(OptionParser, ReadsOptionsBehindOperandsUntilTwoDashes) {
-    option_parser parser("test", "");
-    std::optional<std::string> value;
-    bool flag = false;
-    parser.value("--value", value);
-    parser.flag("-f", flag);
-    EXPECT_THAT(parser.read_anywhere(words_of("a --value v b -f -- -x")),
-                ElementsAre("a", "b", "-x"));
-    EXPECT_EQ(value, "v");
-    EXPECT_TRUE(flag);
+const command_syntax look_syntax{
+    .name = "look",
+    .summary = "look at things",
+    .usage = {{"", {"THING..."}}},
+    .about = {},
+    .options = {{{"--value", "V", "a value"}, {"-f", "", "a flag"}}},
+    .exit_status = "0",
+    .failures = {},
+};
+
+TEST(CommandLine, ReadsOptionsBehindOperandsUntilTwoDashes) {
+    const auto line = command_line::read(look_syntax, words_of("a --value v b -f -- -x --value w"));
+    EXPECT_THAT(line.operands, ElementsAre("a", "b", "-x", "--value", "w"));
+    EXPECT_EQ(line.text("--value"), "v");
+    EXPECT_TRUE(line.has("-f"));
 }
 
-TEST(OptionParser, DescribesCommonOptionsWhereTheHelpWantsThem) {
-    option_parser parser("test", "Usage\n\n{common}\n  -x  its own\n");
-    parser.describe("{common}", "  -a  one\n  -b  two\n");
-    parser.describe("{other}", "  -c  not here\n");
-    std::string said;
-    try {
-        static_cast<void>(parser.read({"--help"}));
-    } catch (const help_request& help) {
-        said = help.what();
+TEST(CommandLine, RefusesWhatTheTableDoesNotKnow) {
+    const std::pair<const char*, const char*> cases[]{
+        {"a --other", "not expected: --other; see latchkey look --help"},
+        {"-fx", "not expected: -x"},
+        {"--value", "--value has no value"},
+        {"--value=", "'--value=' has no value"},
+    };
+    for (const auto& [line, expected] : cases) {
+        EXPECT_THAT(
+            refusal_of_action([&] { return command_line::read(look_syntax, words_of(line)); }),
+            HasSubstr(expected))
+            << line;
     }
-    EXPECT_EQ(said, "Usage\n\n  -a  one\n  -b  two\n  -x  its own\n");
 }
 
 }  // namespace

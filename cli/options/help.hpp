@@ -1,0 +1,20 @@
+#pragma once
+
+#include "options/command_syntax.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace latchkey::cli {
+
+/// "latchkey lock [OPTION]... PATH".
+[[nodiscard]] std::string usage_line(const command_syntax& syntax, const usage_form& form);
+
+/// What `latchkey COMMAND --help` prints, for a terminal of 80 columns.
+[[nodiscard]] std::string help_of(const command_syntax& syntax);
+
+/// What `latchkey --help` prints.
+[[nodiscard]] std::string program_help(std::span<const command_syntax* const> commands);
+
+}  // namespace latchkey::cli

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "options/command_syntax.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace latchkey::cli {
+
+inline constexpr option_syntax acl_option{
+    "--acl",
+    "LIST",
+    "who may do what with the znodes that it creates: creator, open, or entries "
+    "SCHEME:ID:PERMISSIONS with semicolons between them (default: creator if there are credentials "
+    "or a certificate, else open)",
+    true};
+
+inline constexpr option_syntax pass_auth_option{
+    "--pass-auth",
+    "",
+    "leave LATCHKEY_AUTH in the environment of CMD. Without this option it is removed"};
+
+inline constexpr option_syntax audit_option{
+    "--audit",
+    "FILE",
+    "append a line to FILE for each grant, release and loss, as a JSON object. \"syslog\" sends "
+    "them to syslog (facility auth)"};
+
+inline constexpr option_syntax metrics_option{
+    "--metrics-file",
+    "FILE",
+    "write metrics to FILE, for the textfile collector of Prometheus' node_exporter"};
+
+inline constexpr option_syntax quiet_option{
+    "-q, --quiet", "", "print nothing on stderr but errors"};
+
+/// The options of a command that connects: `timeout` says what the session timeout means to it, and
+/// `json` what it prints as JSON. `more` are further ones.
+[[nodiscard]] std::vector<option_syntax> connection_options(
+    std::string_view timeout, std::string_view json, const std::vector<option_syntax>& more = {});
+
+/// The names that configuration files may have, and LATCHKEY_ variables.
+[[nodiscard]] const std::vector<std::string_view>& configurable_names();
+
+/// "LATCHKEY_TLS_CA" for "tls-ca".
+[[nodiscard]] std::string variable_of(std::string_view option);
+
+/// What a command of the user gets, and uses, of the environment.
+[[nodiscard]] std::vector<described_name> command_environment(bool has_token);
+
+}  // namespace latchkey::cli
