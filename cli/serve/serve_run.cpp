@@ -149,7 +149,7 @@ void serve_run::on_reading(const shown& before, const shown& now) {
     if (!error.empty() && error != before->progress().error) {
         output_.event("reading_failed", error);
     }
-    std::vector<sse_stream::text> events{reading_event(*now)};
+    std::vector<shared_text> events{reading_event(*now)};
     if (before->last() == nullptr && now->last() != nullptr) {
         events.push_back(now->locks_event());
     } else if (now->last() != before->last()) {
@@ -167,9 +167,9 @@ void serve_run::on_reading(const shown& before, const shown& now) {
     });
 }
 
-std::vector<sse_stream::text> serve_run::first_events() const {
+std::vector<shared_text> serve_run::first_events() const {
     const auto now = readings_->latest();
-    std::vector<sse_stream::text> events{reading_event(*now)};
+    std::vector<shared_text> events{reading_event(*now)};
     if (now->last() != nullptr) {
         events.push_back(now->locks_event());
     }
@@ -177,7 +177,7 @@ std::vector<sse_stream::text> serve_run::first_events() const {
 }
 
 /// How old the reading is, the reader has to be told when it is sent.
-sse_stream::text serve_run::reading_event(const snapshot& s) const {
+shared_text serve_run::reading_event(const snapshot& s) const {
     json_object o = s.reading_json();
     o["age_ms"] = s.last() == nullptr
                       ? json_object()

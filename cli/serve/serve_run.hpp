@@ -46,8 +46,8 @@ private:
     void await_trouble();
     void await_watchdog();
     void on_reading(const shown& before, const shown& now);
-    [[nodiscard]] std::vector<sse_stream::text> first_events() const;
-    [[nodiscard]] sse_stream::text reading_event(const snapshot& s) const;
+    [[nodiscard]] std::vector<shared_text> first_events() const;
+    [[nodiscard]] shared_text reading_event(const snapshot& s) const;
 
     const serve_options& options_;
     const status_output& output_;
