@@ -13,7 +13,7 @@ int follow_leader(const elect_options& options, const status_output& output) {
     monitor all(options, output);
     leader_observer observer(all.zk(), options.path);
     const subscription watching = observer.on_change([&](const std::optional<leader_info>& now) {
-        all.queue().post([&all, &options, now] {
+        all.loop().post([&all, &options, now] {
             all.print(options.json ? leader_json_line(options.path, now) : leader_line(now));
         });
     });

@@ -23,7 +23,7 @@ int follow_members(const members_options& options, const status_output& output) 
         all.print(text);
     };
     const subscription watching = members.on_change([&](const std::vector<group_member>& now) {
-        all.queue().post([&print_changes, now] { print_changes(now); });
+        all.loop().post([&print_changes, now] { print_changes(now); });
     });
     return all.run([&] { static_cast<void>(members.members()); });
 }

@@ -90,17 +90,23 @@ void unit_watchdog::set_interval(std::chrono::microseconds interval) const {
     ::timerfd_settime(timer_, 0, &when, nullptr);
 }
 
-void unit_watchdog::serve(bool command_runs) {
+void unit_watchdog::serve() {
     std::uint64_t times = 0;
     const bool is_due = ::read(timer_, &times, sizeof times) == sizeof times;
-    const bool has_ended = command_speaks_ && !command_runs;
-    command_speaks_ = command_speaks_ && command_runs;
     while (const auto message = receive()) {
-        if (command_runs) {
+        if (command_runs_) {
             pass_on(*message);
         }
     }
-    if ((is_due && !command_speaks_) || has_ended) {
+    if (is_due && !command_speaks_) {
+        send_("WATCHDOG=1");
+    }
+}
+
+void unit_watchdog::set_command_runs(bool runs) {
+    serve();  // what the command has said by now
+    command_runs_ = runs;
+    if (!runs && std::exchange(command_speaks_, false)) {
         send_("WATCHDOG=1");
     }
 }

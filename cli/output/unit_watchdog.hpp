@@ -30,7 +30,9 @@ public:
     /// What the command finds in NOTIFY_SOCKET.
     [[nodiscard]] const std::string& address() const noexcept { return address_; }
 
-    void serve(bool command_runs);
+    void serve();
+
+    void set_command_runs(bool runs);
 
 private:
     void listen();
@@ -43,6 +45,7 @@ private:
     int socket_;
     int both_;  ///< an epoll set
     std::string address_;
+    bool command_runs_ = false;
     bool command_speaks_ = false;
 };
 
