@@ -6,6 +6,7 @@
 #include "look/queue_changes.hpp"
 #include "look/queue_json.hpp"
 #include "look/queue_text.hpp"
+#include "output/exit_status.hpp"
 #include "output/screen.hpp"
 #include "text/escape.hpp"
 

@@ -46,8 +46,8 @@ struct main_loop::engine {
 main_loop::main_loop(const signals& arrived)
     : arrived_(arrived), engine_(std::make_unique<engine>()) {
     on_readable(arrived_.fd(), [] {});
-    if (watchdog_fd() >= 0) {
-        on_readable(watchdog_fd(), serve_watchdog);
+    for (const int fd : watchdog_descriptors()) {
+        on_readable(fd, serve_watchdog);
     }
 }
 

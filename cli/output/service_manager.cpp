@@ -116,9 +116,13 @@ const passed_to_command& settings_of_service_manager() {
     return manager().passed;
 }
 
-int watchdog_fd() {
-    const auto& watchdog = manager().watchdog;
-    return watchdog ? watchdog->fd() : -1;
+std::vector<int> watchdog_descriptors() {
+    std::vector<int> all;
+    if (const auto& watchdog = manager().watchdog) {
+        const auto both = watchdog->descriptors();
+        all.assign(both.begin(), both.end());
+    }
+    return all;
 }
 
 void serve_watchdog() {

@@ -30,8 +30,8 @@ void tell_service_manager(std::string_view event, const std::string& text);
 /// Is empty if nothing was addressed to this process.
 [[nodiscard]] const passed_to_command& settings_of_service_manager();
 
-/// Readable when serve_watchdog() has work. -1: the unit has no watchdog.
-[[nodiscard]] int watchdog_fd();
+/// One of them is readable when serve_watchdog() has work. None: the unit has no watchdog.
+[[nodiscard]] std::vector<int> watchdog_descriptors();
 
 /// Tells the watchdog of the unit (WatchdogSec=) twice in its interval that this process is well,
 /// which is the case as long as its loop calls this. While a command runs that speaks for itself,

@@ -34,8 +34,6 @@ public:
     /// What went wrong, for people; empty if nothing did.
     [[nodiscard]] std::string try_succeeded();
 
-    [[nodiscard]] const std::string& path() const noexcept { return path_; }
-
 private:
     client client_;
     std::string path_;

@@ -30,9 +30,10 @@ supervised_run::supervised_run(const run_options& options,
       report_(output, options, kind),
       outputs_(options, output),
       supervisor_(forked_supervisor(options, signals_, output)),
-      client_options_(outputs_.observing(client_options_for_run(options, output))),
       loop_(signals_),
-      client_(client::connect(options.servers, client_options_)),
+      // With credentials, which are not for the supervisor.
+      client_(client::connect(options.servers,
+                              outputs_.observing(client_options_for_run(options, output)))),
       passing_(client_, loop_, options.servers, supervisor_.get()),
       acquisition_(client_,
                    loop_,
@@ -69,15 +70,12 @@ int supervised_run::execute() {
 
 /// Before this object releases the lock.
 void supervised_run::abandon() noexcept {
-    output_.end_progress();
     if (phase_ == phase::running) {
         supervisor_->end();
         kill_orphans();
     }
     acquisition_.cancel();
 }
-
-// ---- time ----
 
 void supervised_run::enter(phase p) {
     phase_ = p;
@@ -237,12 +235,8 @@ void supervised_run::on_hand_over_requested() {
 }
 
 void supervised_run::on_reports() {
-    while (!loop_.finished()) {
-        const auto report = supervisor_->read();
-        if (!report) {
-            return;
-        }
-        on_report(*report);
+    for (auto r = supervisor_->read(); r && !loop_.finished(); r = supervisor_->read()) {
+        on_report(*r);
     }
 }
 
@@ -319,12 +313,11 @@ void supervised_run::keep_or_end() {
 
 /// Before the deadline, the command and all that it started are dead.
 void supervised_run::on_killed_in_time() {
-    if (is_over_by_limit()) {
-        end_term(exit_status::held_too_long, false);
-    } else {
+    const bool by_limit = is_over_by_limit();
+    if (!by_limit) {
         report_loss("; the command was ended");
-        end_term(exit_status::lock_lost, false);
     }
+    end_term(by_limit ? exit_status::held_too_long : exit_status::lock_lost, false);
 }
 
 bool supervised_run::is_over_by_limit() const {

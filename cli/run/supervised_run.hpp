@@ -92,7 +92,6 @@ private:
     const event_outputs outputs_;
     const signals signals_;
     const std::unique_ptr<supervisor> supervisor_;  ///< null: it only holds
-    const client_options client_options_;           ///< with credentials, not for the supervisor
     main_loop loop_;
     client client_;
     session_passing passing_;
