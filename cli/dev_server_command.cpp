@@ -6,7 +6,7 @@
 #include "options/listen_address.hpp"
 #include "options/number_text.hpp"
 #include "output/exit_status.hpp"
-#include "output/service_manager.hpp"
+#include "output/main_loop.hpp"
 #include "output/signals.hpp"
 #include "text/escape.hpp"
 
@@ -97,16 +97,6 @@ dev_server_options parse_dev_server(const std::vector<std::string>& arguments) {
     return options;
 }
 
-int signal_that_ends(const signals& arrived) {
-    for (;;) {
-        wait_readable({arrived.fd()}, -1);
-        const int signal = arrived.read();
-        if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT) {
-            return signal;
-        }
-    }
-}
-
 }  // namespace
 
 int dev_server_command(const std::vector<std::string>& arguments, status_output& output) {
@@ -126,8 +116,8 @@ int dev_server_command(const std::vector<std::string>& arguments, status_output&
     output.event("listening",
                  "a ZooKeeper ensemble for development listens on " + listening +
                      "; it keeps nothing on disk: all data is lost when it ends");
-    output.event("ended", fmt::format("ended by SIG{}", signal_name(signal_that_ends(arrived))));
-    return exit_status::success;
+    main_loop loop(arrived);
+    return loop.run_until_ended(output);
 }
 
 }  // namespace latchkey::cli

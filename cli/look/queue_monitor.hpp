@@ -1,21 +1,17 @@
 #pragma once
 
-#include <latchkey/client.hpp>
 #include <latchkey/inspect.hpp>
 
 #include "inspect/path_watch.hpp"
-#include "look/connection_report.hpp"
+#include "look/monitor.hpp"
 #include "options/path_options.hpp"
-#include "output/main_thread_queue.hpp"
-#include "output/signals.hpp"
+#include "output/main_loop.hpp"
 #include "output/status_output.hpp"
 
 #include <chrono>
 #include <exception>
 #include <memory>
 #include <optional>
-#include <string>
-#include <thread>
 
 namespace latchkey::cli {
 
@@ -38,37 +34,29 @@ public:
 private:
     using clock = std::chrono::steady_clock;
 
-    void poll_events();
-    [[nodiscard]] int poll_limit() const;
-    void work();
-
+    void want_look();
+    void look_when_due();
     void begin_look();
     void looked(queue_view v);
     void look_failed(const std::exception_ptr& why);
 
     void show_screen();
     void show_changes(const queue_view& now);
-    void write(const std::string& text);
-
-    void finish(int status) { status_ = status_.value_or(status); }
 
     const path_options& options_;
-    const signals signals_;
     const status_output& output_;
     const bool on_terminal_;
 
-    const std::shared_ptr<main_thread_queue> queue_;  ///< shared with what the watch calls
-    client client_;
-    connection_report connection_;
+    monitor all_;
     std::shared_ptr<path_watch> watch_;
-    std::jthread looking_;
+    background_call looking_;
+    loop_timer due_;
+    loop_timer redraw_;
 
     std::optional<queue_view> shown_;
-    clock::time_point drawn_{};
     bool wanted_ = true;              ///< the path is to be looked at
     bool under_way_ = false;          ///< from setting the watches to the view
     clock::time_point not_before_{};  ///< the next look
-    std::optional<int> status_;
 };
 
 }  // namespace latchkey::cli

@@ -11,7 +11,6 @@
 #include <optional>
 #include <utility>
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -117,24 +116,25 @@ const passed_to_command& settings_of_service_manager() {
     return manager().passed;
 }
 
-int watchdog_fd() {
-    const auto& watchdog = manager().watchdog;
-    return watchdog ? watchdog->fd() : -1;
+std::vector<int> watchdog_descriptors() {
+    std::vector<int> all;
+    if (const auto& watchdog = manager().watchdog) {
+        const auto both = watchdog->descriptors();
+        all.assign(both.begin(), both.end());
+    }
+    return all;
 }
 
-void serve_watchdog(bool command_runs) {
+void serve_watchdog() {
     if (auto& watchdog = manager().watchdog) {
-        watchdog->serve(command_runs);
+        watchdog->serve();
     }
 }
 
-void wait_readable(std::initializer_list<int> descriptors, int limit, bool command_runs) {
-    std::vector<pollfd> all{{watchdog_fd(), POLLIN, 0}};
-    for (const int fd : descriptors) {
-        all.push_back({fd, POLLIN, 0});
+void set_command_runs(bool runs) {
+    if (auto& watchdog = manager().watchdog) {
+        watchdog->set_command_runs(runs);
     }
-    ::poll(all.data(), all.size(), limit);
-    serve_watchdog(command_runs);
 }
 
 void tell_service_manager(std::string_view event, const std::string& text) {

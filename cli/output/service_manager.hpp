@@ -1,6 +1,5 @@
 #pragma once
 
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,17 +30,16 @@ void tell_service_manager(std::string_view event, const std::string& text);
 /// Is empty if nothing was addressed to this process.
 [[nodiscard]] const passed_to_command& settings_of_service_manager();
 
-/// Readable when serve_watchdog() has work. -1: the unit has no watchdog.
-[[nodiscard]] int watchdog_fd();
+/// One of them is readable when serve_watchdog() has work. None: the unit has no watchdog.
+[[nodiscard]] std::vector<int> watchdog_descriptors();
 
 /// Tells the watchdog of the unit (WatchdogSec=) twice in its interval that this process is well,
 /// which is the case as long as its loop calls this. While a command runs that speaks for itself,
 /// latchkey passes on what it says, and says nothing of its own: a command that hangs is noticed.
 /// systemd listens to the main process of a unit alone, so the command has a socket of latchkey.
-void serve_watchdog(bool command_runs = false);
+void serve_watchdog();
 
-/// One turn of a loop: waits until one of the descriptors is readable (-1: none) or the time has
-/// passed, in milliseconds (-1: no limit), or a signal arrives. Serves the watchdog.
-void wait_readable(std::initializer_list<int> descriptors, int limit, bool command_runs = false);
+/// Whether a command runs from now on. It does not before the first call.
+void set_command_runs(bool runs);
 
 }  // namespace latchkey::cli

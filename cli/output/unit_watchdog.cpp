@@ -10,7 +10,6 @@
 #include <system_error>
 #include <utility>
 
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
@@ -46,20 +45,13 @@ std::optional<std::chrono::microseconds> unit_watchdog::interval_from(std::strin
 unit_watchdog::unit_watchdog(std::chrono::microseconds interval, sender send)
     : send_(std::move(send)),
       timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
-      socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
-      both_(::epoll_create1(EPOLL_CLOEXEC)) {
+      socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
     listen();
-    for (const int fd : {timer_, socket_}) {
-        epoll_event event{.events = EPOLLIN, .data = {}};
-        if (::epoll_ctl(both_, EPOLL_CTL_ADD, fd, &event) != 0) {
-            throw std::system_error(errno, std::generic_category(), "watchdog");
-        }
-    }
     set_interval(interval);
 }
 
 unit_watchdog::~unit_watchdog() {
-    for (const int fd : {timer_, socket_, both_}) {
+    for (const int fd : descriptors()) {
         ::close(fd);
     }
 }
@@ -73,7 +65,7 @@ void unit_watchdog::listen() {
     ::bind(socket_, reinterpret_cast<const sockaddr*>(&address), size);
     ::setsockopt(socket_, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
     size = sizeof address;
-    if (::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    if (timer_ < 0 || ::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
         throw std::system_error(errno, std::generic_category(), "watchdog");
     }
     address_.assign(address.sun_path, size - offsetof(sockaddr_un, sun_path));
@@ -90,17 +82,23 @@ void unit_watchdog::set_interval(std::chrono::microseconds interval) const {
     ::timerfd_settime(timer_, 0, &when, nullptr);
 }
 
-void unit_watchdog::serve(bool command_runs) {
+void unit_watchdog::serve() {
     std::uint64_t times = 0;
     const bool is_due = ::read(timer_, &times, sizeof times) == sizeof times;
-    const bool has_ended = command_speaks_ && !command_runs;
-    command_speaks_ = command_speaks_ && command_runs;
     while (const auto message = receive()) {
-        if (command_runs) {
+        if (command_runs_) {
             pass_on(*message);
         }
     }
-    if ((is_due && !command_speaks_) || has_ended) {
+    if (is_due && !command_speaks_) {
+        send_("WATCHDOG=1");
+    }
+}
+
+void unit_watchdog::set_command_runs(bool runs) {
+    serve();  // what the command has said by now
+    command_runs_ = runs;
+    if (!runs && std::exchange(command_speaks_, false)) {
         send_("WATCHDOG=1");
     }
 }

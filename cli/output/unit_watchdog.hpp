@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -24,13 +25,15 @@ public:
     unit_watchdog& operator=(const unit_watchdog&) = delete;
     ~unit_watchdog();
 
-    /// Readable when serve() has work.
-    [[nodiscard]] int fd() const noexcept { return both_; }
+    /// One of them is readable when serve() has work.
+    [[nodiscard]] std::array<int, 2> descriptors() const noexcept { return {timer_, socket_}; }
 
     /// What the command finds in NOTIFY_SOCKET.
     [[nodiscard]] const std::string& address() const noexcept { return address_; }
 
-    void serve(bool command_runs);
+    void serve();
+
+    void set_command_runs(bool runs);
 
 private:
     void listen();
@@ -41,8 +44,8 @@ private:
     const sender send_;
     int timer_;
     int socket_;
-    int both_;  ///< an epoll set
     std::string address_;
+    bool command_runs_ = false;
     bool command_speaks_ = false;
 };
 

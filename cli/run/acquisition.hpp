@@ -4,7 +4,7 @@
 
 #include "look/connection_report.hpp"
 #include "options/run_options.hpp"
-#include "output/main_thread_queue.hpp"
+#include "output/main_loop.hpp"
 #include "output/status_output.hpp"
 #include "run/once_record.hpp"
 #include "run/run_kind.hpp"
@@ -13,21 +13,20 @@
 #include <functional>
 #include <optional>
 #include <stop_token>
-#include <thread>
 
 namespace latchkey::cli {
 
 /// The attempts to acquire, one after the other, each on a thread of its own, and what a user sees
-/// meanwhile. Used by the thread that runs `queue`.
+/// meanwhile. Used by the thread that runs `loop`.
 class acquisition {
 public:
-    /// Called by `queue` once for each begin(): nothing if it was not acquired, or canceled.
+    /// Called by `loop` once for each begin(): nothing if it was not acquired, or canceled.
     using handler = std::function<void(std::optional<held_resource>)>;
 
-    /// All must outlive this object. What the kind of run throws comes out of queue.run(), unless
+    /// All must outlive this object. What the kind of run throws comes out of loop.run(), unless
     /// the attempt was canceled.
     acquisition(client& c,
-                main_thread_queue& queue,
+                main_loop& loop,
                 const status_output& output,
                 const run_options& options,
                 const run_kind& kind,
@@ -39,19 +38,15 @@ public:
     /// Ends the last attempt and waits for its thread.
     void join() {
         cancel();
-        attempt_.reset();
+        attempt_.stop_and_join();
     }
-
-    /// To be called every `poll_limit()` milliseconds during an attempt that is not canceled.
-    void report();
-    [[nodiscard]] int poll_limit() const noexcept;
 
 private:
     [[nodiscard]] std::optional<held_resource> acquire(const std::stop_token& stop);
     void on_place(const queue_position& p);
 
     client& client_;
-    main_thread_queue& queue_;
+    main_loop& loop_;
     const status_output& output_;
     const run_options& options_;
     const run_kind& kind_;
@@ -59,8 +54,7 @@ private:
     connection_report connection_;
     waiting_line line_;
     bool canceled_ = false;
-    std::stop_source cancel_;
-    std::optional<std::jthread> attempt_;
+    background_call attempt_;
 };
 
 }  // namespace latchkey::cli

@@ -1,7 +1,9 @@
 #include <latchkey/leader_latch.hpp>
+#include <latchkey/leader_observer.hpp>
 
 #include "commands.hpp"
-#include "look/leader_monitor.hpp"
+#include "look/leader_text.hpp"
+#include "look/monitor.hpp"
 #include "options/elect_options.hpp"
 #include "run/supervised_run.hpp"
 
@@ -49,6 +51,18 @@ std::optional<held_resource> lead(client& c,
     auto held = held_by(std::shared_ptr<leadership>(led, &led->term), {led->term.path()});
     held.hand_over_requested = led->term.hand_over_requested();
     return held;
+}
+
+/// Prints the leader whenever it changes, until a signal arrives.
+int follow_leader(const elect_options& options, const status_output& output) {
+    monitor all(options, output);
+    leader_observer observer(all.zk(), options.path);
+    const subscription watching = observer.on_change([&](const std::optional<leader_info>& now) {
+        all.loop().post([&all, &options, now] {
+            all.print(options.json ? leader_json_line(options.path, now) : leader_line(now));
+        });
+    });
+    return all.run([&] { static_cast<void>(leader_observer::leader(all.zk(), options.path)); });
 }
 
 }  // namespace

@@ -4,11 +4,15 @@
 #include <latchkey/znode.hpp>
 
 #include "options/number_text.hpp"
+#include "text/escape.hpp"
 
 #include <cstdint>
+#include <exception>
 #include <limits>
 #include <optional>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace latchkey::cli {
 
@@ -61,6 +65,18 @@ void once_record::succeeded() {
             exists_ =
                 e.code() == errc::znode_exists || (exists_ && e.code() == errc::indeterminate);
         }
+    }
+}
+
+std::string once_record::try_succeeded() {
+    try {
+        succeeded();
+        return "";
+    } catch (const std::exception& e) {
+        return fmt::format(
+            "cannot record the success in {}: {}; --once-per will not prevent the next run",
+            escaped(path_),
+            escaped_message(e.what()));
     }
 }
 

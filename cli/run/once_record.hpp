@@ -31,7 +31,8 @@ public:
     /// The command has succeeded now. Cost: 1 write; up to 3 if connections fail.
     void succeeded();
 
-    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    /// What went wrong, for people; empty if nothing did.
+    [[nodiscard]] std::string try_succeeded();
 
 private:
     client client_;

@@ -16,13 +16,8 @@ namespace latchkey::cli {
 
 namespace {
 
-/// Milliseconds for poll(). The clock of a hold goes on while the machine sleeps, and poll()'s does
-/// not.
-int limit_of(std::chrono::nanoseconds left) {
-    using std::chrono::milliseconds;
-    const auto whole = std::min<std::chrono::nanoseconds>(left, std::chrono::seconds(1));
-    return static_cast<int>(std::chrono::ceil<milliseconds>(whole).count());
-}
+/// The clock of a hold goes on while the machine sleeps, and that of the timers does not.
+constexpr std::chrono::seconds longest_wait{1};
 
 }  // namespace
 
@@ -35,34 +30,46 @@ supervised_run::supervised_run(const run_options& options,
       report_(output, options, kind),
       outputs_(options, output),
       supervisor_(forked_supervisor(options, signals_, output)),
-      client_options_(outputs_.observing(client_options_for_run(options, output))),
-      client_(client::connect(options.servers, client_options_)),
-      passing_(client_, options.servers, supervisor_.get()),
-      acquisition_(client_, queue_, output, options, kind, [this](std::optional<held_resource> h) {
-          on_result(std::move(h));
-      }) {
+      loop_(signals_),
+      // With credentials, which are not for the supervisor.
+      client_(client::connect(options.servers,
+                              outputs_.observing(client_options_for_run(options, output)))),
+      passing_(client_, loop_, options.servers, supervisor_.get()),
+      acquisition_(client_,
+                   loop_,
+                   output,
+                   options,
+                   kind,
+                   [this](std::optional<held_resource> h) { on_result(std::move(h)); }),
+      recording_(loop_),
+      due_(loop_) {
     outputs_.watch(client_);
 }
 
 int supervised_run::execute() {
     output_.event("connecting", fmt::format("connecting to {}", escaped(options_.servers)));
+    loop_.on_signal([this](int signal) { on_signal(signal); });
+    if (supervisor_) {
+        loop_.on_readable(supervisor_->fd(), [this] { on_reports(); });
+    }
+    int status = 0;
     try {
-        serve_events();
+        on_time();
+        status = loop_.run();
     } catch (...) {
         abandon();
         throw;
     }
     acquisition_.join();
-    recording_.reset();
+    recording_.stop_and_join();
     release();
     client_.close();
     loss_command_.reset();
-    return *status_;
+    return status;
 }
 
 /// Before this object releases the lock.
 void supervised_run::abandon() noexcept {
-    output_.end_progress();
     if (phase_ == phase::running) {
         supervisor_->end();
         kill_orphans();
@@ -70,58 +77,42 @@ void supervised_run::abandon() noexcept {
     acquisition_.cancel();
 }
 
-void supervised_run::serve_events() {
-    while (!status_) {
-        const auto now = restart_backoff::clock::now();
-        if (phase_ == phase::pausing && pauses_.left(now) == std::chrono::nanoseconds::zero()) {
-            phase_ = phase::acquiring;
-            acquisition_.begin();
-        }
-        poll_events();
-        if (phase_ == phase::running) {
-            renew_deadline();
-        } else if (!status_) {
-            on_time();
-        }
-    }
+void supervised_run::enter(phase p) {
+    phase_ = p;
+    set_command_runs(p == phase::running);
+    look_again({});
 }
 
-void supervised_run::poll_events() {
-    wait_readable({signals_.fd(), queue_.fd(), supervisor_ ? supervisor_->fd() : -1},
-                  poll_limit(),
-                  phase_ == phase::running);
-    while (const int signal = signals_.read()) {
-        on_signal(signal);
-    }
-    passing_.update();  // before anything is told, or started, that the session has brought
-    queue_.run();
-    if (phase_ == phase::acquiring && cancelled_by_ == 0) {
-        acquisition_.report();
-    }
-    while (supervisor_ && !status_) {
-        const auto report = supervisor_->read();
-        if (!report) {
-            return;
-        }
-        on_report(*report);
-    }
+void supervised_run::look_again(std::chrono::nanoseconds after) {
+    due_.start(std::min<std::chrono::nanoseconds>(after, longest_wait), [this] { on_time(); });
 }
 
-int supervised_run::poll_limit() const {
-    switch (phase_) {
-        case phase::pausing:
-            return limit_of(pauses_.left(restart_backoff::clock::now()));
-        case phase::acquiring:
-            return acquisition_.poll_limit();
-        case phase::running:
-            return static_cast<int>(
-                std::max<std::int64_t>(client_.session_timeout().count() / 20, 10));
-        case phase::keeping:
-            return limit_of(limits_.owed(boottime_clock::now()));
-        case phase::holding:
-            return options_.max_hold ? limit_of(limits_.left(boottime_clock::now())) : -1;
-        default:
-            return -1;
+/// What is due without an event: a pause, --min-hold or --max-hold is over, or the hold was
+/// renewed.
+void supervised_run::on_time() {
+    constexpr auto zero = std::chrono::nanoseconds::zero();
+    const auto now = boottime_clock::now();
+    if (phase_ == phase::pausing) {
+        const auto left = pauses_.left(restart_backoff::clock::now());
+        if (left > zero) {
+            return look_again(left);
+        }
+        phase_ = phase::acquiring;
+        acquisition_.begin();
+    } else if (phase_ == phase::running) {
+        passing_.update();
+        renew_deadline();
+        look_again(std::max<std::chrono::milliseconds>(client_.session_timeout() / 20,
+                                                       std::chrono::milliseconds(10)));
+    } else if (phase_ == phase::keeping) {
+        const auto owed = limits_.owed(now);
+        owed > zero ? look_again(owed) : end_term(command_status_, true);
+    } else if (phase_ == phase::holding && options_.max_hold) {
+        if (const auto left = limits_.left(now); left > zero) {
+            return look_again(left);
+        }
+        report_.held_too_long("releasing it");
+        end_term(exit_status::held_too_long, false);
     }
 }
 
@@ -129,6 +120,7 @@ int supervised_run::poll_limit() const {
 
 void supervised_run::on_result(std::optional<held_resource> acquired) {
     held_ = std::move(acquired);
+    passing_.update();  // before the command is started
     if (cancelled_by_ != 0) {
         finish(exit_status::of_signal(cancelled_by_));
     } else if (held_) {
@@ -153,13 +145,13 @@ void supervised_run::on_acquired() {
     } else {
         print_held();
     }
-    loss_listener_.emplace(held_->lost, [this] { queue_.post([this] { on_loss(); }); });
+    loss_listener_.emplace(held_->lost, [this] { loop_.post([this] { on_loss(); }); });
     hand_over_listener_.emplace(held_->hand_over_requested,
-                                [this] { queue_.post([this] { on_hand_over_requested(); }); });
+                                [this] { loop_.post([this] { on_hand_over_requested(); }); });
 }
 
 void supervised_run::start_command() {
-    phase_ = phase::running;
+    enter(phase::running);
     pauses_.begun(restart_backoff::clock::now());
     forwarded_.clear();
     handing_over_ = false;
@@ -170,7 +162,7 @@ void supervised_run::start_command() {
 }
 
 void supervised_run::print_held() {
-    phase_ = phase::holding;
+    enter(phase::holding);
     if (!write_to_stdout(lines_of(*held_, options_))) {
         report_.not_written();
         finish(exit_status::output_failed);
@@ -242,14 +234,9 @@ void supervised_run::on_hand_over_requested() {
     }
 }
 
-/// What is due without an event: --min-hold or --max-hold is over.
-void supervised_run::on_time() {
-    const auto now = boottime_clock::now();
-    if (phase_ == phase::keeping && limits_.owed(now) == std::chrono::nanoseconds::zero()) {
-        end_term(command_status_, true);
-    } else if (phase_ == phase::holding && limits_.left(now) == std::chrono::nanoseconds::zero()) {
-        report_.held_too_long("releasing it");
-        end_term(exit_status::held_too_long, false);
+void supervised_run::on_reports() {
+    for (auto r = supervisor_->read(); r && !loop_.finished(); r = supervisor_->read()) {
+        on_report(*r);
     }
 }
 
@@ -295,15 +282,17 @@ void supervised_run::on_command_end(int wait_status) {
 }
 
 void supervised_run::record_success() {
-    phase_ = phase::recording;
-    recording_.emplace(once_record(client_, options_.path, held_->transact),
-                       queue_,
-                       [this](const std::string& trouble) {
-                           if (!trouble.empty()) {
-                               output_.error(trouble);
-                           }
-                           keep_or_end();
-                       });
+    enter(phase::recording);
+    recording_.start([this, record = once_record(client_, options_.path, held_->transact)](
+                         const std::stop_token&) mutable -> main_loop::task {
+        std::string trouble = record.try_succeeded();
+        return [this, trouble = std::move(trouble)] {
+            if (!trouble.empty()) {
+                output_.error(trouble);
+            }
+            keep_or_end();
+        };
+    });
 }
 
 /// The command has ended, by itself or because it was asked to.
@@ -314,7 +303,7 @@ void supervised_run::keep_or_end() {
     } else if (handing_over_ || owed == std::chrono::nanoseconds::zero()) {
         end_term(command_status_, !handing_over_);
     } else {
-        phase_ = phase::keeping;
+        enter(phase::keeping);
         report_.kept(owed);
         if (!held_->valid()) {
             on_loss();
@@ -324,12 +313,11 @@ void supervised_run::keep_or_end() {
 
 /// Before the deadline, the command and all that it started are dead.
 void supervised_run::on_killed_in_time() {
-    if (is_over_by_limit()) {
-        end_term(exit_status::held_too_long, false);
-    } else {
+    const bool by_limit = is_over_by_limit();
+    if (!by_limit) {
         report_loss("; the command was ended");
-        end_term(exit_status::lock_lost, false);
     }
+    end_term(by_limit ? exit_status::held_too_long : exit_status::lock_lost, false);
 }
 
 bool supervised_run::is_over_by_limit() const {
@@ -386,9 +374,10 @@ void supervised_run::end_term(int status, bool pause) {
         return;
     }
     release();
-    phase_ = phase::pausing;
+    enter(phase::pausing);
     const auto now = restart_backoff::clock::now();
     pause ? pauses_.ended(now) : pauses_.skip(now);
+    on_time();
 }
 
 }  // namespace latchkey::cli

@@ -4,7 +4,7 @@
 #include <latchkey/client.hpp>
 
 #include "options/run_options.hpp"
-#include "output/main_thread_queue.hpp"
+#include "output/main_loop.hpp"
 #include "output/signals.hpp"
 #include "output/status_output.hpp"
 #include "run/acquisition.hpp"
@@ -15,11 +15,11 @@
 #include "run/restart_backoff.hpp"
 #include "run/run_kind.hpp"
 #include "run/run_report.hpp"
-#include "run/success_recording.hpp"
 #include "supervisor/forwarded_signals.hpp"
 #include "supervisor/session_passing.hpp"
 #include "supervisor/supervisor.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -54,20 +54,20 @@ private:
     };
     using stop_listener = std::stop_callback<std::function<void()>>;
 
-    void serve_events();
-    void poll_events();
-    [[nodiscard]] int poll_limit() const;
+    void enter(phase p);
+    void on_time();
+    void look_again(std::chrono::nanoseconds after);
 
     void on_result(std::optional<held_resource> acquired);
     void on_acquired();
     void on_signal(int signal);
     void on_loss();
     void on_hand_over_requested();
+    void on_reports();
     void on_report(const supervisor_report& report);
     void on_command_end(int wait_status);
     void on_killed_in_time();
     void on_supervisor_death();
-    void on_time();
 
     void start_command();
     void print_held();
@@ -82,7 +82,7 @@ private:
     void release();
     void end_term(int status, bool pause);
 
-    void finish(int status) { status_ = status; }
+    void finish(int status) { loop_.finish(status); }
 
     const run_options& options_;
     const run_kind& kind_;
@@ -92,19 +92,18 @@ private:
     const event_outputs outputs_;
     const signals signals_;
     const std::unique_ptr<supervisor> supervisor_;  ///< null: it only holds
-    const client_options client_options_;           ///< with credentials, not for the supervisor
-    main_thread_queue queue_;
+    main_loop loop_;
     client client_;
     session_passing passing_;
     acquisition acquisition_;
-    std::optional<success_recording> recording_;
+    background_call recording_;
+    loop_timer due_;
     phase phase_ = phase::pausing;
     std::optional<held_resource> held_;
     hold_limits limits_;
     std::optional<stop_listener> loss_listener_;
     std::optional<stop_listener> hand_over_listener_;
     std::optional<loss_command> loss_command_;
-    std::optional<int> status_;
     int cancelled_by_ = 0;
     forwarded_signals forwarded_;
     bool handing_over_ = false;  ///< the command got TERM because another client is to have it

@@ -13,6 +13,7 @@ namespace latchkey::cli {
 namespace {
 
 constexpr std::chrono::seconds first_shown_after{2};
+constexpr std::chrono::milliseconds between_refreshes{500};
 constexpr std::chrono::seconds between_place_looks{5};
 constexpr std::size_t digits_of_a_place = 10;
 
@@ -68,13 +69,14 @@ std::string clock_text(std::chrono::seconds time) {
 }
 
 waiting_line::waiting_line(
-    client& c, main_thread_queue& queue, const status_output& output, std::string path, about what)
+    client& c, main_loop& loop, const status_output& output, std::string path, about what)
     : client_(c),
-      queue_(queue),
+      loop_(loop),
       output_(output),
       path_(std::move(path)),
       about_(what),
-      shown_(output.shows_progress()) {}
+      shown_(output.shows_progress()),
+      refresh_(loop) {}
 
 void waiting_line::begin() {
     ++wait_;
@@ -83,6 +85,9 @@ void waiting_line::begin() {
     own_.clear();
     place_.reset();
     directory_ = about_ == about::first ? path_ : "";
+    if (shown_) {
+        refresh_.start(first_shown_after, [this] { refresh(); });
+    }
 }
 
 void waiting_line::on_place(const queue_position& p) {
@@ -97,9 +102,7 @@ void waiting_line::on_place(const queue_position& p) {
 
 void waiting_line::refresh() {
     const auto now = clock::now();
-    if (!shown_ || now < begin_ + first_shown_after) {
-        return;
-    }
+    refresh_.start(between_refreshes, [this] { refresh(); });
     if (!directory_.empty() && now >= look_at_) {
         look_at_ = now + between_place_looks;
         look();
@@ -111,6 +114,7 @@ void waiting_line::refresh() {
 
 void waiting_line::end() {
     ++wait_;
+    refresh_.cancel();
     output_.end_progress();
 }
 
@@ -119,7 +123,7 @@ void waiting_line::look() {
         directory_,
         read_from::any_server,
         [this, wait = wait_](std::error_code ec, std::vector<std::string> names) {
-            queue_.post([this, wait, ec, names = std::move(names)] { on_names(wait, ec, names); });
+            loop_.post([this, wait, ec, names = std::move(names)] { on_names(wait, ec, names); });
         });
 }
 
@@ -138,7 +142,7 @@ void waiting_line::on_names(std::uint64_t wait,
         directory_ + '/' + place->nearest,
         read_from::any_server,
         [this, wait, name = place->nearest](std::error_code, std::optional<znode> found) {
-            queue_.post(
+            loop_.post(
                 [this, wait, name, found = std::move(found)] { on_znode(wait, name, found); });
         });
 }

@@ -3,7 +3,7 @@
 #include <latchkey/client.hpp>
 #include <latchkey/participant.hpp>
 
-#include "output/main_thread_queue.hpp"
+#include "output/main_loop.hpp"
 #include "output/status_output.hpp"
 
 #include <chrono>
@@ -42,7 +42,7 @@ struct line_place {
 ///   progress.
 /// - Cost while it is shown: one list of the queue's names every five seconds, and one read for
 ///   each new predecessor.
-/// - Threads: that of `queue` alone.
+/// - Threads: that of `loop` alone.
 class waiting_line {
 public:
     /// What the line is about.
@@ -53,39 +53,33 @@ public:
     };
 
     /// All must outlive this object.
-    waiting_line(client& c,
-                 main_thread_queue& queue,
-                 const status_output& output,
-                 std::string path,
-                 about what);
+    waiting_line(
+        client& c, main_loop& loop, const status_output& output, std::string path, about what);
     waiting_line(const waiting_line&) = delete;
     waiting_line& operator=(const waiting_line&) = delete;
 
+    ~waiting_line() { end(); }
+
     void begin();
     void on_place(const queue_position& p);
-
-    /// To be called every `poll_limit()` milliseconds while the command waits.
-    void refresh();
-
     void end();
-
-    /// -1: no call is necessary.
-    [[nodiscard]] int poll_limit() const noexcept { return shown_ ? 500 : -1; }
 
 private:
     using clock = std::chrono::steady_clock;
 
+    void refresh();
     void look();
     void on_names(std::uint64_t wait, std::error_code ec, const std::vector<std::string>& names);
     void on_znode(std::uint64_t wait, const std::string& name, const std::optional<znode>& found);
     [[nodiscard]] std::string place_text() const;
 
     client& client_;
-    main_thread_queue& queue_;
+    main_loop& loop_;
     const status_output& output_;
     const std::string path_;
     const about about_;
     const bool shown_;
+    loop_timer refresh_;
 
     std::uint64_t wait_ = 0;  ///< counts the waits: answers for another one are dropped
     clock::time_point begin_;

@@ -2,6 +2,8 @@
 
 #include "look/queue_json.hpp"
 
+#include <fmt/format.h>
+
 namespace latchkey::cli {
 
 http_answer http_answer::error(unsigned status, std::string_view message) {
@@ -9,6 +11,10 @@ http_answer http_answer::error(unsigned status, std::string_view message) {
     a.status = status;
     a.body = std::make_shared<const std::string>(line_of({{"error", message}}));
     return a;
+}
+
+shared_text event_text(std::string_view name, const std::string& json) {
+    return std::make_shared<const std::string>(fmt::format("event: {}\ndata: {}\n", name, json));
 }
 
 }  // namespace latchkey::cli

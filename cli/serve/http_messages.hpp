@@ -14,11 +14,14 @@ struct http_request {
     std::string authorization;  ///< empty: none
 };
 
+/// What several clients get.
+using shared_text = std::shared_ptr<const std::string>;
+
 /// An answer. The headers that every answer has are added when it is sent.
 struct http_answer {
     unsigned status = 200;
     std::string_view type = "application/json";
-    std::shared_ptr<const std::string> body;
+    shared_text body;
     std::string_view header_name = {};  ///< one more header
     std::string header_value = {};
     bool streams_events = false;  ///< instead of the body
@@ -26,5 +29,8 @@ struct http_answer {
     /// {"error": "..."}, as JSON.
     [[nodiscard]] static http_answer error(unsigned status, std::string_view message);
 };
+
+/// "event: NAME\ndata: JSON\n\n"; `json` is one line with its end.
+[[nodiscard]] shared_text event_text(std::string_view name, const std::string& json);
 
 }  // namespace latchkey::cli

@@ -1,8 +1,5 @@
 #include "serve/http_server.hpp"
 
-#include "serve/http_connection.hpp"
-
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -25,8 +22,6 @@ http_server::http_server(boost::asio::io_context& io,
     accept();
 }
 
-http_server::~http_server() = default;
-
 void http_server::accept() {
     acceptor_.async_accept([this](const boost::system::error_code& ec, tcp::socket socket) {
         if (ec == boost::asio::error::operation_aborted) {
@@ -47,47 +42,43 @@ void http_server::accept() {
 }
 
 void http_server::take(tcp::socket socket) {
-    const auto open = static_cast<std::size_t>(slots_.use_count()) - 1;
-    if (open >= limits_.connections + refused_at_once) {
+    const auto open = open_sessions();
+    if (open.size() >= limits_.connections + refused_at_once) {
         return;
     }
-    const auto stream = [this](tcp::socket taken, std::shared_ptr<void> slot) {
-        stream_events(std::move(taken), std::move(slot));
-    };
-    const auto connection = std::make_shared<http_connection>(
-        std::move(socket), content_.answer, stream, limits_, slots_);
-    const bool full = open >= limits_.connections;
-    if (!make_room(connection->peer(), full) && full) {
-        connection->refuse();
-        return;
+    const auto session = std::make_shared<http_session>(std::move(socket), content_, limits_);
+    sessions_.push_back(session);
+    const bool full = open.size() >= limits_.connections;
+    if (!make_room(open, session->peer(), full) && full) {
+        session->refuse();
+    } else {
+        session->start();
     }
-    connections_.push_back(connection);
-    connection->start();
 }
 
 /// So that connections on which nothing is asked keep nobody out: those on which nothing was asked
 /// before, first. Returns false if none had to end.
-bool http_server::make_room(const boost::asio::ip::address& peer, bool full) {
-    std::erase_if(connections_, [](const auto& one) { return one.expired(); });
-    std::shared_ptr<http_connection> silent_neighbor;
-    std::shared_ptr<http_connection> silent;
-    std::shared_ptr<http_connection> idle;
+bool http_server::make_room(const sessions& open,
+                            const boost::asio::ip::address& peer,
+                            bool full) const {
+    std::shared_ptr<http_session> silent_neighbor;
+    std::shared_ptr<http_session> silent;
+    std::shared_ptr<http_session> idle;
     std::size_t neighbors = 0;
-    for (const auto& one : connections_) {
-        const auto c = one.lock();
-        if (!c || !c->idle()) {
+    for (const auto& s : open) {
+        if (!s->idle()) {
             continue;
         }
-        idle = idle ? idle : c;
-        if (c->silent()) {
-            silent = silent ? silent : c;
-            if (c->peer() == peer) {
-                silent_neighbor = silent_neighbor ? silent_neighbor : c;
+        idle = idle ? idle : s;
+        if (s->silent()) {
+            silent = silent ? silent : s;
+            if (s->peer() == peer) {
+                silent_neighbor = silent_neighbor ? silent_neighbor : s;
                 ++neighbors;
             }
         }
     }
-    std::shared_ptr<http_connection> ends;
+    std::shared_ptr<http_session> ends;
     if (neighbors >= limits_.silent_per_address) {
         ends = silent_neighbor;
     } else if (full) {
@@ -96,27 +87,29 @@ bool http_server::make_room(const boost::asio::ip::address& peer, bool full) {
     if (!ends) {
         return false;
     }
-    ends->give_way();
+    ends->close();
     return true;
 }
 
-void http_server::stream_events(tcp::socket socket, std::shared_ptr<void> slot) {
-    auto stream = std::make_shared<sse_stream>(std::move(socket), limits_, std::move(slot));
-    streams_.push_back(stream);
-    stream->start(content_.first_events());
+http_server::sessions http_server::open_sessions() {
+    std::erase_if(sessions_, [](const auto& s) { return s.expired(); });
+    return {sessions_.begin(), sessions_.end()};
 }
 
-void http_server::publish(const sse_stream::text& event) {
-    for (const auto& one : streams_) {
-        if (const auto stream = one.lock()) {
-            stream->send(event);
-        }
+http_server::sessions http_server::streams() {
+    auto open = open_sessions();
+    std::erase_if(open, [](const auto& s) { return !s->streams_events(); });
+    return open;
+}
+
+void http_server::publish(const shared_text& event) {
+    for (const auto& stream : streams()) {
+        stream->send(event);
     }
 }
 
 std::size_t http_server::readers_of_events() {
-    std::erase_if(streams_, [](const auto& one) { return one.expired(); });
-    return streams_.size();
+    return streams().size();
 }
 
 }  // namespace latchkey::cli

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <stop_token>
 #include <utility>
 
 namespace latchkey::cli {
@@ -29,47 +28,45 @@ nanoseconds next_reading_after(nanoseconds every, nanoseconds took, nanoseconds 
         {idle ? std::max<nanoseconds>(every, std::chrono::minutes(1)) : every, 2 * took});
 }
 
-reading_loop::reading_loop(lock_reader reader, nanoseconds every, listener on_reading)
+reading_loop::reading_loop(main_loop& loop,
+                           lock_reader reader,
+                           nanoseconds every,
+                           listener on_reading)
     : reader_(std::move(reader)),
       every_(every),
       on_reading_(std::move(on_reading)),
       latest_(std::make_shared<const snapshot>(first_progress(every))),
-      thread_([this](const std::stop_token& stop) { run(stop); }) {}
-
-reading_loop::~reading_loop() = default;
-
-std::shared_ptr<const snapshot> reading_loop::latest() const {
-    const std::lock_guard lock(guard_);
-    return latest_;
+      due_(loop),
+      reading_(loop) {
+    begin();
 }
 
 void reading_loop::asked() {
-    const std::lock_guard lock(guard_);
     asked_ = clock::now();
-    wake_.notify_all();
+    read_when_due();
 }
 
-void reading_loop::run(const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
-        began_ = clock::now();
-        took_ = {};  // a failure is no reason to wait
-        read(stop);
-        pause(stop);
-    }
+void reading_loop::begin() {
+    began_ = clock::now();
+    under_way_ = true;
+    reading_.start([this, before = latest_](const std::stop_token& stop) -> main_loop::task {
+        const shown now = read(*before, stop);
+        return [this, now, show = on_reading_(before, now)] {
+            latest_ = now;
+            show();
+            under_way_ = false;
+            read_when_due();
+        };
+    });
 }
 
-void reading_loop::read(const std::stop_token& stop) {
-    const auto before = latest();
-    reading_progress p = before->progress();
+reading_loop::shown reading_loop::read(const snapshot& before, const std::stop_token& stop) const {
+    reading_progress p = before.progress();
     try {
         auto r = std::make_shared<const reading>(reader_.read(stop));
-        if (r->total.end == lock_tree_summary::ending::stopped) {
-            return;
-        }
         if (r->is_complete()) {
             p.complete = r->began;
         }
-        took_ = r->took;
         ++(r->is_complete() ? p.complete_readings : p.partial_readings);
         p.last = std::move(r);
         p.error.clear();
@@ -77,25 +74,21 @@ void reading_loop::read(const std::stop_token& stop) {
         ++p.failed_readings;
         p.error = escaped_message(e.what());
     }
-    if (stop.stop_requested()) {
-        return;
-    }
-    const auto now = std::make_shared<const snapshot>(std::move(p));
-    {
-        const std::lock_guard lock(guard_);
-        latest_ = now;
-    }
-    on_reading_(before, now);
+    return std::make_shared<const snapshot>(std::move(p));
 }
 
-void reading_loop::pause(const std::stop_token& stop) {
-    std::unique_lock lock(guard_);
-    const auto next = [&] {
-        return began_ + next_reading_after(every_, took_, clock::now() - asked_);
-    };
-    while (!stop.stop_requested() && clock::now() < next()) {
-        const auto seen = asked_;
-        wake_.wait_until(lock, stop, next(), [&] { return asked_ != seen; });
+void reading_loop::read_when_due() {
+    if (under_way_) {
+        return;
+    }
+    const bool failed = !latest_->progress().error.empty();  // which is no reason to wait
+    const nanoseconds took = failed ? nanoseconds::zero() : latest_->last()->took;
+    const auto now = clock::now();
+    const auto next = began_ + next_reading_after(every_, took, now - asked_);
+    if (now < next) {
+        due_.start(next - now, [this] { read_when_due(); });
+    } else {
+        begin();
     }
 }
 

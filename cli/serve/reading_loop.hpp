@@ -1,55 +1,57 @@
 #pragma once
 
+#include "output/main_loop.hpp"
 #include "serve/lock_reader.hpp"
 #include "serve/snapshot.hpp"
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
+#include <stop_token>
 
 namespace latchkey::cli {
 
-/// Reads the locks again and again, on a thread of its own, for all that ask.
+/// Reads the locks again and again, for all that ask. Used by the thread that runs the loop; each
+/// reading has a thread of its own.
 class reading_loop {
 public:
-    /// Called on that thread after each reading, and when one has failed. Must not throw.
-    using listener = std::function<void(const std::shared_ptr<const snapshot>& before,
-                                        const std::shared_ptr<const snapshot>& now)>;
+    using shown = std::shared_ptr<const snapshot>;
 
-    reading_loop(lock_reader reader, std::chrono::nanoseconds every, listener on_reading);
+    /// Called on the thread of a reading when it has ended or failed. The loop runs what it
+    /// returns, as soon as `now` is the latest. Must not throw.
+    using listener = std::function<main_loop::task(const shown& before, const shown& now)>;
+
+    /// `loop` must outlive this object. To be destroyed when the client of the reader was closed:
+    /// then a reading that is under way ends at once.
+    reading_loop(main_loop& loop,
+                 lock_reader reader,
+                 std::chrono::nanoseconds every,
+                 listener on_reading);
     reading_loop(const reading_loop&) = delete;
     reading_loop& operator=(const reading_loop&) = delete;
 
-    /// Close the client of the reader first: then a reading that is under way ends at once.
-    ~reading_loop();
+    /// Never null.
+    [[nodiscard]] const shown& latest() const noexcept { return latest_; }
 
-    /// The latest; never null. Any thread.
-    [[nodiscard]] std::shared_ptr<const snapshot> latest() const;
-
-    /// Somebody has asked: while nobody does, it reads less often. Any thread.
+    /// A client has asked: while none does, it reads less often.
     void asked();
 
 private:
     using clock = std::chrono::steady_clock;
 
-    void run(const std::stop_token& stop);
-    void read(const std::stop_token& stop);
-    void pause(const std::stop_token& stop);
+    void begin();
+    [[nodiscard]] shown read(const snapshot& before, const std::stop_token& stop) const;
+    void read_when_due();
 
     const lock_reader reader_;
     const std::chrono::nanoseconds every_;
     const listener on_reading_;
-
-    mutable std::mutex guard_;
-    std::condition_variable_any wake_;
-    std::shared_ptr<const snapshot> latest_;
+    shown latest_;
     clock::time_point asked_ = clock::now();
     clock::time_point began_{};
-    std::chrono::nanoseconds took_{};
-    std::jthread thread_;
+    bool under_way_ = false;
+    loop_timer due_;
+    background_call reading_;
 };
 
 /// How long after the begin of a reading that took `took` the next one begins, if the last one who

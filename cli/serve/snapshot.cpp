@@ -1,7 +1,7 @@
 #include "serve/snapshot.hpp"
 
+#include "serve/http_messages.hpp"
 #include "serve/reading_changes.hpp"
-#include "serve/sse_stream.hpp"
 
 namespace latchkey::cli {
 

@@ -22,8 +22,12 @@ std::vector<std::string> endpoints_of(const std::string& servers) {
 
 }  // namespace
 
-session_passing::session_passing(client& c, std::string servers, supervisor* to)
-    : client_(c), servers_(std::move(servers)), supervisor_(to) {}
+session_passing::session_passing(client& c, main_loop& loop, std::string servers, supervisor* to)
+    : client_(c),
+      servers_(std::move(servers)),
+      supervisor_(to),
+      listening_(
+          c.on_change([this, &loop](connection_state) { loop.post([this] { update(); }); })) {}
 
 void session_passing::update() {
     const session_claim now = client_core::of(client_)->claim();

@@ -2,6 +2,7 @@
 
 #include <latchkey/client.hpp>
 
+#include "output/main_loop.hpp"
 #include "supervisor/session_end.hpp"
 #include "supervisor/supervisor.hpp"
 
@@ -13,10 +14,10 @@ namespace latchkey::cli {
 /// latchkey is killed.
 class session_passing {
 public:
-    /// `to` may be null; both must outlive this object. `servers` is the connect string.
-    session_passing(client& c, std::string servers, supervisor* to);
+    /// `to` may be null; all must outlive this object. `servers` is the connect string.
+    session_passing(client& c, main_loop& loop, std::string servers, supervisor* to);
 
-    /// To be called after each change of the connection. Cheap if nothing has changed.
+    /// `loop` calls it after each change of the connection. Cheap if nothing has changed.
     void update();
 
 private:
@@ -24,6 +25,7 @@ private:
     const std::string servers_;
     supervisor* const supervisor_;
     session_to_end passed_;
+    const subscription listening_;
 };
 
 }  // namespace latchkey::cli
