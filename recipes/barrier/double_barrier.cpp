@@ -1,7 +1,6 @@
 #include <latchkey/double_barrier.hpp>
 
-#include "barrier/double_barrier_enter.hpp"
-#include "barrier/double_barrier_leave.hpp"
+#include "barrier/double_barrier_state.hpp"
 #include "client/fork_safe.hpp"
 #include "queue/acquire_calls.hpp"
 #include "text/path.hpp"
@@ -29,38 +28,40 @@ public:
     ~impl() {
         core->post([core = core, at = at] {
             at->abandoned = true;
-            if (at->now == state::inside && at->generation == core->generation()) {
-                core->deletes().add(join_path(at->as.directory, at->own), nullptr);
-                at->forget_own(core);
+            if (at->now == state::inside) {
+                at->delete_own(core);
             }
         });
     }
 
+    /// Starts a call, which changes the state; undone if the call could not be started.
     template <class Start>
     auto enter(const Start& start) const {
-        return begin<double_barrier_enter>(
-            state::outside, state::entering, "entered already: call leave() first", start);
+        return begin(enter_call, state::outside, state::entering, start);
     }
 
     template <class Start>
     auto leave(const Start& start) const {
-        return begin<double_barrier_leave>(
-            state::inside, state::leaving, "not entered: call enter() first", start);
+        return begin(leave_call, state::inside, state::leaving, start);
     }
 
     const std::shared_ptr<client_core> core;
     const std::shared_ptr<double_barrier_state> at;
 
 private:
-    /// Starts a call, which changes the state; undone if the call could not be started.
-    template <class Call, class Start>
-    auto begin(state from, state to, const char* otherwise, const Start& start) const {
+    using call_maker = double_barrier_call(std::shared_ptr<client_core>,
+                                           std::shared_ptr<double_barrier_state>);
+
+    template <class Start>
+    auto begin(call_maker& make, state from, state to, const Start& start) const {
         core->check_not_forked();
-        const auto call = std::make_shared<Call>(core, at);
+        const double_barrier_call call = make(core, at);
         state was = from;
         if (!at->now.compare_exchange_strong(was, to)) {
             throw error(errc::invalid_argument,
-                        '"' + escaped(at->as.directory) + "\": " + otherwise);
+                        '"' + escaped(at->as.directory) + "\": " +
+                            (from == state::outside ? "entered already: call leave() first"
+                                                    : "not entered: call enter() first"));
         }
         try {
             return start(call);

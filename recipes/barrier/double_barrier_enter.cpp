@@ -1,11 +1,13 @@
-#include "barrier/double_barrier_enter.hpp"
-
+#include "barrier/double_barrier_state.hpp"
 #include "text/guid.hpp"
 #include "text/path.hpp"
+#include "znode/change_watch.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace latchkey::inline v0 {
 namespace {
@@ -13,358 +15,358 @@ namespace {
 /// For this long the place is given up in an orderly way, so that the others see no loss.
 constexpr auto longest_withdrawal = std::chrono::seconds(1);
 
-/// Whether the same request may be answered differently another time.
-bool may_change(result_code code) {
-    return outcome_unknown(code) || code == result_code::throttled || proves_quorum(code);
-}
+/// What a server has refused, if anything.
+struct barrier_refusal {
+    result_code code = result_code::ok;
+    std::string path = {};
+};
 
-}  // namespace
+/// What one look has seen of the barrier.
+struct barrier_view {
+    barrier_refusal refused = {};
+    bool settled = true;  ///< false: it is changing at this moment
+    reply directory = {};
+    reply ready = {};
+    std::vector<std::string> members = {};
+    std::optional<double_barrier_round> round = std::nullopt;  ///< none: Curator's, or no round
+    std::optional<reply> own = std::nullopt;                   ///< if the round may not count it
+};
 
-call_aim double_barrier_enter::aim() const {
-    return {"enter the double barrier", {at_->as.directory}};
-}
+/// What follows from a look: one write, and the round that this participant has entered when the
+/// write was applied. Neither: it waits.
+struct barrier_step {
+    std::optional<request> write = std::nullopt;
+    std::optional<double_barrier_round> enters = std::nullopt;
+};
 
-void double_barrier_enter::session_ended(loss_reason) {
-    drop_attempt();
-    lose_place();
-    if (leaving_) {
-        finish(ended({}));
+class double_barrier_enter final : public retrying_call<bool> {
+public:
+    double_barrier_enter(std::shared_ptr<client_core> core, std::shared_ptr<double_barrier_state> a)
+        : retrying_call(std::move(core)),
+          at_(std::move(a)),
+          withdrawal_limit_(this->core()->loop()) {}
+
+private:
+    [[nodiscard]] call_aim aim() const override {
+        return {"enter the double barrier", {at_->as.directory}};
     }
-}
 
-void double_barrier_enter::client_closed(const failure& why) {
-    if (sent_) {
-        core()->deletes().add(path_of(at_->own), nullptr);
+    task<attempted> attempt() override;
+    task<barrier_view> look(change_watch changes);
+    task<barrier_refusal> wait(std::vector<std::string> watched, change_watch changes);
+    [[nodiscard]] barrier_step next_step(barrier_view& seen) const;
+    [[nodiscard]] directory_creation create_own(session::completion answer);
+
+    void give_up() override;
+
+    void session_ended(loss_reason) override {
+        drop_attempt();
+        at_->forget_own(core());
+        if (withdraws_) {
+            finish(ended({}));
+        }
     }
-    finish(ended({why, false}));
+
+    void client_closed(const failure& why) override { finish(ended({why, false})); }
+
+    [[nodiscard]] attempted refused(const barrier_refusal& by);
+    [[nodiscard]] result ended(result r);
+
+    const std::shared_ptr<double_barrier_state> at_;
+    const std::string ready_ = at_->path_of(double_barrier_round::ready);
+    /// Whether this participant may begin the round. The last one to arrive does: its first list
+    /// shows all others. A participant that has seen too few leaves it to a later one, so that not
+    /// all of them try.
+    bool opens_ = false;
+    bool keeps_ = false;      ///< watches all arrivals and departures, for the others
+    bool withdraws_ = false;  ///< the call is given up
+    timer withdrawal_limit_;
+};
+
+task<double_barrier_enter::attempted> double_barrier_enter::attempt() {
+    change_watch changes;
+    for (bool again = false;; again = true) {
+        if (again && !changes.has_fired()) {
+            auto pause = short_pause();
+            co_await pause;
+        }
+        changes = change_watch();
+        auto looking = look(changes);
+        barrier_view seen = co_await looking;
+        if (changes.has_fired()) {
+            continue;
+        }
+        if (seen.refused.code == result_code::no_node) {
+            at_->forget_own(core());  // it cannot exist without its directory
+            if (withdraws_) {
+                co_return ended({});
+            }
+        }
+        if (seen.refused.code != result_code::ok) {
+            co_return refused(seen.refused);
+        }
+        if (!seen.settled) {
+            continue;
+        }
+        const bool round_is_on = seen.ready.ok();
+        opens_ = opens_ || (keeps_ && round_is_on);
+        barrier_step next = next_step(seen);
+        if (next.write) {
+            auto sent = core()->send(*std::move(next.write));
+            const reply r = co_await sent;
+            if (withdraws_ && (r.ok() || r.refused(1, result_code::no_node))) {
+                at_->forget_own(core());
+                co_return ended({});
+            }
+            const bool needless = next.enters && !next.enters->version;
+            if (!r.ok() && !(needless && r.code == result_code::no_auth)) {
+                if (!proves_quorum(r.code)) {
+                    co_return refused({r.code, at_->as.directory});
+                }
+                continue;  // what was seen is no longer so
+            }
+        }
+        if (next.enters) {
+            at_->round = *std::move(next.enters);
+            at_->session = core()->session_id();
+            co_return ended({{}, true});
+        }
+        if (next.write) {
+            continue;
+        }
+        if (only_looks()) {
+            cancel();
+            co_await until_dropped;
+        }
+        const std::string ahead = nearest_before(at_->own, seen.members);
+        const bool kept = std::exchange(keeps_, ahead.empty());
+        opens_ = keeps_ && (round_is_on || !kept);
+        if (keeps_ && !kept) {
+            continue;  // the participant that watched before may have gone while it did
+        }
+        std::vector<std::string> watched{at_->path_of(at_->own)};
+        if (round_is_on) {
+            watched.insert(watched.begin(), ready_);
+        }
+        if (!keeps_) {
+            watched.push_back(at_->path_of(ahead));
+        }
+        if (round_is_on && !keeps_) {
+            changes = change_watch();  // participants that leave write to the directory meanwhile
+        }
+        auto waiting = wait(std::move(watched), changes);
+        const barrier_refusal end = co_await waiting;
+        if (end.code != result_code::ok && end.code != result_code::no_node) {
+            co_return refused(end);
+        }
+    }
 }
 
 /// In this order: a round that begins after the first of these reads changes the directory's
 /// version, which the watch of that read reports.
-task<double_barrier_enter::attempted> double_barrier_enter::enter() {
+task<barrier_view> double_barrier_enter::look(change_watch changes) {
     const std::string& directory = at_->as.directory;
-    while (true) {
-        std::optional<oneshot<reply>> creation;
-        if (!placed_) {
-            creation.emplace(create_own());
-        }
-        const change_watch changes;
-        auto directory_asked = changes.send(*core(), request::get(directory));
-        auto ready_asked = ask(request::get(path_of(double_barrier_round::ready)));
-        auto list_asked = keeps_ ? changes.send(*core(), request::children(directory))
-                                 : core()->send(request::children(directory));
-        if (creation) {
-            auto& asked = *creation;
-            const reply r = co_await asked;
-            const step after = created(r);
-            if (after.what == step::kind::ended) {
-                co_return after.with;
-            }
-        }
-        view seen{.directory = {}, .ready = {}, .members = {}};
-        seen.directory = co_await directory_asked;
-        seen.ready = co_await ready_asked;
-        reply list = co_await list_asked;
-        if (changes.has_fired()) {
-            continue;
-        }
-        if (list.ok()) {
-            seen.members = std::move(list.names);
-        } else if (seen.directory.ok()) {
-            seen.directory = std::move(list);  // the same directory: one refusal is as good
-        }
-        auto acting = act(std::move(seen), &changes);
-        const step next = co_await acting;
-        if (next.what == step::kind::ended) {
-            co_return next.with;
-        }
-        if (next.what == step::kind::look_soon && !changes.has_fired()) {
-            auto pause = short_pause();
-            co_await pause;
+    barrier_view seen;
+    const bool creates = !withdraws_ && !at_->placed;
+    directory_creation above;
+    oneshot<reply> created;
+    if (creates) {
+        above = create_own(created.setter());
+    }
+    auto directory_asked = changes.send(*core(), request::get(directory));
+    auto ready_asked = ask(request::get(ready_));
+    std::optional<oneshot<reply>> list_asked;
+    if (!withdraws_) {
+        list_asked.emplace(keeps_ ? changes.send(*core(), request::children(directory))
+                                  : core()->send(request::children(directory)));
+    }
+    if (creates) {
+        const reply r = co_await created;
+        if (!at_->placed) {
+            seen.refused = {above.cause_of(r.code), directory};
+            co_return seen;
         }
     }
-}
-
-// ---- the own place ----
-
-/// No other participant has this name: a znode that exists already was created by an earlier try in
-/// this session.
-oneshot<reply> double_barrier_enter::create_own() {
-    if (at_->own.empty()) {
-        at_->own = std::string(double_barrier_round::prefix) + guid(core()->loop());
-        at_->generation = core()->generation();
+    seen.directory = co_await directory_asked;
+    seen.ready = co_await ready_asked;
+    reply list;
+    if (list_asked) {
+        auto& asked = *list_asked;
+        list = co_await asked;
     }
-    above_ = at_->directory_known ? directory_creation() : at_->create_directory(*core());
-    sent_ = true;
-    opens_ = true;
-    fresh_ = true;
-    oneshot<reply> answer;
-    core()->submit(request::create(path_of(at_->own),
-                                   at_->as.data(lock_mode::exclusive),
-                                   create_mode::ephemeral,
-                                   *at_->as.access),
-                   [at = at_,
-                    core = core(),
-                    name = at_->own,
-                    generation = at_->generation,
-                    created = answer.setter()](reply r) {
-                       if (may_be_applied(r.code)) {
-                           at->create_in_doubt(core, name, generation);
-                       }
-                       created(std::move(r));
-                   });
-    return answer;
-}
-
-/// The name is not used again, because other participants may have counted it.
-void double_barrier_enter::lose_place() {
-    placed_ = false;
-    sent_ = false;
-    at_->forget_own(core());
-}
-
-double_barrier_enter::step double_barrier_enter::created(const reply& r) {
-    if (r.ok() || r.code == result_code::node_exists) {
-        at_->directory_known = true;
-        placed_ = true;
-        return {};
-    }
-    sent_ = at_->in_doubt;  // an earlier create may have been applied nevertheless
-    if (r.code == result_code::no_node) {
-        at_->directory_known = false;
-    }
-    return refused(above_.cause_of(r.code), at_->as.directory);
-}
-
-// ---- waiting ----
-
-task<double_barrier_enter::step> double_barrier_enter::act(view seen, const change_watch* changes) {
-    const reply& directory = seen.directory;
-    if (!directory.ok()) {
-        if (directory.code == result_code::no_node) {
-            lose_place();
-        }
-        co_return refused(directory.code, at_->as.directory);
+    if (!seen.directory.ok() || !list.ok()) {
+        seen.refused = {seen.directory.ok() ? list.code : seen.directory.code, directory};
+        co_return seen;
     }
     if (!seen.ready.tells_whether_there()) {
-        co_return refused(seen.ready.code, path_of(double_barrier_round::ready));
+        seen.refused = {seen.ready.code, ready_};
+        co_return seen;
     }
-    const std::size_t children = seen.members.size();
-    if (std::find(seen.members.begin(), seen.members.end(), at_->own) == seen.members.end()) {
-        lose_place();  // another client deleted it
-        co_return step{step::kind::look_soon};
+    at_->directory = seen.directory.stat.czxid;
+    if (!withdraws_) {
+        seen.settled = (std::erase(list.names, double_barrier_round::ready) > 0) == seen.ready.ok();
+        seen.members = std::move(list.names);
+        if (std::find(seen.members.begin(), seen.members.end(), at_->own) == seen.members.end()) {
+            at_->forget_own(core());  // another client deleted it
+            seen.settled = false;
+        }
     }
-    at_->directory = directory.stat.czxid;
-    seen.members = members_in(std::move(seen.members));
-    const bool is_on = seen.members.size() < children;
-    if (is_on != seen.ready.ok()) {
-        co_return step{step::kind::look_soon};  // it is changing at this moment
+    if (!seen.settled || !seen.ready.ok()) {
+        co_return seen;
     }
+    // A participant may have created its znode twice, because an answer was lost. The round may
+    // have counted the first one before another client deleted it. A round of Curator's does not
+    // say whom it counts.
+    seen.round = double_barrier_round::read(seen.ready.data);
+    if (seen.round ? seen.round->has(at_->own) && at_->unanswered > 0 : !withdraws_) {
+        auto asked = core()->send(request::get(at_->path_of(at_->own)));
+        seen.own = co_await asked;
+        if (!seen.own->tells_whether_there()) {
+            seen.refused = {seen.own->code, at_->path_of(at_->own)};
+        }
+    }
+    co_return seen;
+}
+
+barrier_step double_barrier_enter::next_step(barrier_view& seen) const {
+    const std::string& directory = at_->as.directory;
+    const std::int32_t version = seen.directory.stat.version;
     const bool enough = seen.members.size() >= at_->wanted;
-    if (is_on) {
-        auto joining = join_round(std::move(seen), changes);
-        const step next = co_await joining;
-        co_return next;
+    const bool is_first = nearest_before(at_->own, seen.members).empty();
+    const bool own_is_there = seen.own && seen.own->ok();
+    const bool own_is_older = own_is_there && seen.own->stat.czxid < seen.ready.stat.czxid;
+    const auto& round = seen.round;
+    if (round && round->has(at_->own) && (!seen.own || own_is_older)) {
+        return {.enters = round};
     }
-    if (enough && opens_ && (fresh_ || nearest_before(at_->own, seen.members).empty())) {
-        auto opening = open_round(std::move(seen));
-        const step next = co_await opening;
-        co_return next;
+    if (withdraws_ || (round && round->has(at_->own))) {
+        // It has a name that no other participant has counted, unless a round that counts on it
+        // has begun since the look: such a round has changed the directory's version.
+        return {.write = request::multi(
+                    {request::check(directory, version), request::remove(at_->path_of(at_->own))})};
     }
-    opens_ = opens_ && enough;
-    auto waiting = wait(std::move(seen.members), false, changes);
-    const step next = co_await waiting;
-    co_return next;
+    if (round && round->left_of(seen.members).empty()) {
+        // All participants of that round were lost, or the last one to leave could not clear it
+        // away.
+        return {.write = request::multi({request::check(directory, version),
+                                         request::check(at_->path_of(at_->own)),
+                                         request::remove(ready_)})};
+    }
+    if (round) {
+        std::erase_if(seen.members, [&round](const auto& name) { return round->has(name); });
+    } else if (own_is_older || (own_is_there && enough)) {
+        // The participant that watches the children notifies the others, which learn of this round
+        // only from the directory's version. If that version has changed since the look, this
+        // round may be over.
+        barrier_step step{.enters = double_barrier_round{std::move(seen.members), std::nullopt}};
+        if (is_first) {
+            step.write = request::set(directory, {}, version);
+        }
+        return step;
+    } else if (seen.ready.ok()) {
+        seen.members = {at_->own};  // it is not known which others wait
+    } else if (enough && opens_) {
+        // If more members are present than fit into one round, some wait for the next.
+        double_barrier_round opened{
+            double_barrier_round::those_that_fit(std::move(seen.members), at_->own), version + 1};
+        return {.write = opened.opening(at_->as, version), .enters = std::move(opened)};
+    }
+    return {};
 }
 
 /// The data of the directory reports a round that one of our participants has begun. A round that
 /// Curator's participants begin shows only in a list. A list for each arrival would make n * n
 /// lists for n participants. So one participant watches the children, and each of the others
 /// watches the nearest one ahead of it by name.
-task<double_barrier_enter::step> double_barrier_enter::wait(std::vector<std::string> members,
-                                                            bool round_is_on,
-                                                            const change_watch* changes) {
-    fresh_ = false;
-    if (only_looks()) {
-        cancel();
-        co_await until_dropped;
-    }
-    const std::string ahead = nearest_before(at_->own, members);
-    const bool keeps_anew = ahead.empty() && !keeps_;
-    keeps_ = ahead.empty();
-    if (keeps_anew) {
-        opens_ = true;  // the participant that watched before may have gone while it did
-        co_return step{};
-    }
-    // While a round is on, participants that leave write to the directory.
-    const change_watch without_directory;
-    const change_watch* const watch = round_is_on && !keeps_ ? &without_directory : changes;
-    std::vector<std::string> watched;
-    if (round_is_on) {
-        watched.push_back(path_of(double_barrier_round::ready));
-    }
-    watched.push_back(path_of(at_->own));
-    if (!ahead.empty()) {
-        watched.push_back(path_of(ahead));
-    }
+task<barrier_refusal> double_barrier_enter::wait(std::vector<std::string> watched,
+                                                 change_watch changes) {
     std::vector<oneshot<reply>> asked;
     for (const std::string& path : watched) {
-        asked.push_back(watch->send(*core(), request::get(path)));
+        asked.push_back(changes.send(*core(), request::get(path)));
     }
     for (std::size_t i = 0; i < asked.size(); ++i) {
         auto& one = asked[i];
         const reply r = co_await one;
-        if (r.code == result_code::no_node) {
-            co_return step{step::kind::look_soon};
-        }
         if (!r.ok()) {
-            co_return refused(r.code, watched[i]);
+            co_return barrier_refusal{r.code, watched[i]};
         }
     }
-    auto changed = watch->until_changed(*core());
+    auto changed = changes.until_changed(*core());
     co_await changed;
-    co_return step{};
+    co_return barrier_refusal{};
 }
 
-/// Begins a round if all members still exist and nothing has happened since the look. The write
-/// gives the directory a version that no earlier round has seen. If more members are present than
-/// fit into one round, some wait for the next.
-task<double_barrier_enter::step> double_barrier_enter::open_round(view seen) {
-    const std::int32_t version = seen.directory.stat.version;
-    auto members = double_barrier_round::those_that_fit(std::move(seen.members), at_->own);
-    double_barrier_round round{std::move(members), version + 1};
-    auto sent = core()->send(round.opening(at_->as, version));
-    const reply r = co_await sent;
-    co_return r.ok() ? passed(std::move(round)) : seen_again(r);  // the members have changed
-}
-
-task<double_barrier_enter::step> double_barrier_enter::join_round(view seen,
-                                                                  const change_watch* changes) {
+/// No other participant has this name: a znode that exists already was created by an earlier try in
+/// this session.
+directory_creation double_barrier_enter::create_own(session::completion answer) {
+    const std::string& directory = at_->as.directory;
+    const acl& access = *at_->as.access;
+    if (at_->own.empty()) {
+        at_->own = std::string(double_barrier_round::prefix) + guid(core()->loop());
+        at_->generation = core()->generation();
+    }
+    directory_creation above;
+    if (!at_->directory_known) {
+        above = core()->create_parents(directory, access);
+        // Not a container: its version must outlive the last participant that leaves.
+        core()->submit(request::create(directory, {}, create_mode::persistent, access),
+                       above.level());
+        core()->look_at_access(directory, access);
+    }
     opens_ = true;
-    const std::int32_t version = seen.directory.stat.version;
-    auto round = double_barrier_round::read(seen.ready.data);
-    if (!round) {
-        auto joining = join_curators_round(std::move(seen), changes);
-        const step next = co_await joining;
-        co_return next;
-    }
-    if (round->has(at_->own)) {
-        auto counting = counted_own(seen.ready.stat.czxid);
-        const result_code counted = co_await counting;
-        if (counted == result_code::ok) {
-            co_return passed(*std::move(round));
-        }
-        if (counted != result_code::no_node) {
-            co_return refused(counted, path_of(at_->own));
-        }
-        // A name that no other participant has counted, unless a round that counts on this one has
-        // begun.
-        auto sent = core()->send(removal_at(version));
-        const reply r = co_await sent;
-        co_return seen_again(r);
-    }
-    if (round->left_of(seen.members).empty()) {
-        // All participants of that round were lost, or the last one to leave could not clear it
-        // away.
-        auto sent =
-            core()->send(request::multi({request::check(at_->as.directory, version),
-                                         request::check(path_of(at_->own)),  // still the same one
-                                         request::remove(path_of(double_barrier_round::ready))}));
-        const reply r = co_await sent;
-        co_return seen_again(r);
-    }
-    std::erase_if(seen.members, [&round](const std::string& name) { return round->has(name); });
-    auto waiting = wait(std::move(seen.members), true, changes);
-    const step next = co_await waiting;
-    co_return next;
+    ++at_->unanswered;
+    core()->submit(request::create(at_->path_of(at_->own),
+                                   at_->as.data(lock_mode::exclusive),
+                                   create_mode::ephemeral,
+                                   access),
+                   [at = at_, name = at_->own, answer = std::move(answer)](reply r) {
+                       if (name == at->own && !may_be_applied(r.code)) {
+                           --at->unanswered;
+                           at->placed = r.ok() || r.code == result_code::node_exists;
+                           at->directory_known = at->placed || (at->directory_known &&
+                                                                r.code != result_code::no_node);
+                       }
+                       answer(std::move(r));
+                   });
+    return above;
 }
-
-/// That round has no list of its participants.
-task<double_barrier_enter::step> double_barrier_enter::join_curators_round(
-    view seen, const change_watch* changes) {
-    auto asked = core()->send(request::get(path_of(at_->own)));
-    const reply own = co_await asked;
-    if (!own.ok()) {
-        co_return seen_again(own);
-    }
-    if (own.stat.czxid >= seen.ready.stat.czxid && seen.members.size() < at_->wanted) {
-        // It is not known which others wait.
-        std::vector<std::string> alone{at_->own};
-        auto waiting = wait(std::move(alone), true, changes);
-        const step next = co_await waiting;
-        co_return next;
-    }
-    // The participant that watches the children notifies the others, which learn of this round only
-    // from the directory's version. If that version has changed since the look, this round may be
-    // over.
-    if (nearest_before(at_->own, seen.members).empty()) {
-        auto sent = core()->send(request::set(at_->as.directory, {}, seen.directory.stat.version));
-        const reply r = co_await sent;
-        if (!r.ok() && r.code != result_code::no_auth) {
-            co_return seen_again(r);
-        }
-    }
-    double_barrier_round round{std::move(seen.members), std::nullopt};
-    co_return passed(std::move(round));
-}
-
-/// What was seen is no longer so, or not so yet.
-double_barrier_enter::step double_barrier_enter::seen_again(const reply& r) {
-    if (proves_quorum(r.code) || r.ok()) {
-        return {step::kind::look_soon};
-    }
-    return refused(r.code, at_->as.directory);
-}
-
-double_barrier_enter::step double_barrier_enter::passed(double_barrier_round round) {
-    at_->round = std::move(round);
-    at_->session = core()->session_id();
-    if (at_->abandoned) {
-        core()->deletes().add(path_of(at_->own), nullptr);
-        at_->forget_own(core());
-    }
-    return {step::kind::ended, ended({{}, true})};
-}
-
-// ---- giving up ----
 
 void double_barrier_enter::give_up() {
-    leaving_ = true;
+    withdraws_ = true;
     drop_attempt();
-    if (!sent_) {
+    if (!at_->may_exist()) {
         finish(ended({}));
         return;
     }
-    withdrawal_limit_.start(longest_withdrawal, [this] {
-        core()->deletes().add(path_of(at_->own), nullptr);
-        finish(ended({}));
-    });
+    withdrawal_limit_.start(longest_withdrawal, [this] { finish(ended({})); });
     if (core()->connected()) {
         session_connected();
     }
 }
 
 /// If the refusal is a lasting one, the call ends with it. Otherwise it begins again.
-double_barrier_enter::step double_barrier_enter::refused(result_code code,
-                                                         const std::string& path) {
-    if (may_change(code)) {
-        return {step::kind::ended};
+double_barrier_enter::attempted double_barrier_enter::refused(const barrier_refusal& by) {
+    if (outcome_unknown(by.code) || by.code == result_code::throttled || proves_quorum(by.code)) {
+        return std::nullopt;
     }
-    if (sent_) {
-        core()->deletes().add(path_of(at_->own), nullptr);
-    }
-    return {step::kind::ended, ended({failure_of(code, path), false})};
+    return ended({failure_of(by.code, by.path), false});
 }
 
 double_barrier_enter::result double_barrier_enter::ended(result r) {
     using enum double_barrier_state::state;
     withdrawal_limit_.cancel();
     at_->now = r.value ? inside : outside;
-    if (!r.value) {
-        at_->in_doubt = at_->in_doubt || (sent_ && !placed_);
-        at_->forget_own(core());
+    if (!r.value || at_->abandoned) {
+        at_->delete_own(core());
     }
     return r;
+}
+
+}  // namespace
+
+double_barrier_call enter_call(std::shared_ptr<client_core> core,
+                               std::shared_ptr<double_barrier_state> at) {
+    return std::make_shared<double_barrier_enter>(std::move(core), std::move(at));
 }
 
 }  // namespace latchkey::inline v0

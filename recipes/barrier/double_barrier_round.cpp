@@ -2,7 +2,6 @@
 
 #include "text/path.hpp"
 #include "text/untrusted_json.hpp"
-#include "znode/stray_znode.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -113,23 +112,6 @@ std::string nearest_before(const std::string& own, const std::vector<std::string
     return nearest;
 }
 
-void double_barrier_state::create_in_doubt(const std::shared_ptr<client_core>& core,
-                                           const std::string& name,
-                                           std::uint64_t of_generation) {
-    if (name == own) {
-        in_doubt = true;
-    } else if (of_generation == core->generation()) {
-        stray_znode::await(core, join_path(as.directory, name));
-    }
-}
-
-void double_barrier_state::forget_own(const std::shared_ptr<client_core>& core) {
-    if (std::exchange(in_doubt, false) && generation == core->generation()) {
-        stray_znode::await(core, join_path(as.directory, own));
-    }
-    own.clear();
-}
-
 std::vector<std::string> members_in(std::vector<std::string> names) {
     std::erase(names, double_barrier_round::ready);
     return names;
@@ -153,15 +135,6 @@ request double_barrier_round::opening(const queue_recipe& as, std::int32_t now) 
         all.push_back(request::check(join_path(as.directory, name)));
     }
     return request::multi(std::move(all));
-}
-
-directory_creation double_barrier_state::create_directory(client_core& core) const {
-    directory_creation made = core.create_parents(as.directory, *as.access);
-    // Not a container: its version must outlive the last participant that leaves.
-    core.submit(request::create(as.directory, {}, create_mode::persistent, *as.access),
-                made.level());
-    core.look_at_access(as.directory, *as.access);
-    return made;
 }
 
 }  // namespace latchkey::inline v0

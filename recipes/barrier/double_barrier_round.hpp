@@ -1,16 +1,12 @@
 #pragma once
 
-#include "client/client_core.hpp"
 #include "queue/queue_recipe.hpp"
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -77,37 +73,5 @@ struct double_barrier_round {
 /// there is none.
 [[nodiscard]] std::string nearest_before(const std::string& own,
                                          const std::vector<std::string>& members);
-
-/// The state of a double_barrier object between its calls. Used on the loop only, unless noted.
-struct double_barrier_state {
-    enum class state : std::uint8_t { outside, entering, inside, leaving };
-
-    double_barrier_state(queue_recipe p, std::uint32_t participants)
-        : as(std::move(p)), wanted(participants) {}
-
-    const queue_recipe as;
-    const std::uint32_t wanted;
-
-    std::atomic<state> now = state::outside;  ///< any thread
-    std::atomic<std::int64_t> session{0};     ///< the session in which it entered; any thread
-    bool abandoned = false;  ///< the object was destroyed, so no call can leave any more
-    bool directory_known = false;
-    std::string own;               ///< the name of its znode
-    std::uint64_t generation = 0;  ///< the generation of that znode
-    bool in_doubt = false;         ///< the answer to a create of that znode was lost
-    double_barrier_round round;
-    std::int64_t directory = 0;  ///< its czxid; a new directory has versions of its own
-
-    /// With the levels above it. Whether that succeeds is seen when the own znode is created.
-    [[nodiscard]] directory_creation create_directory(client_core& core) const;
-
-    /// The answer to a create of `name` was lost, which may have been given up meanwhile.
-    void create_in_doubt(const std::shared_ptr<client_core>& core,
-                         const std::string& name,
-                         std::uint64_t of_generation);
-
-    /// The own znode is gone, or is being deleted. Names are not used again.
-    void forget_own(const std::shared_ptr<client_core>& core);
-};
 
 }  // namespace latchkey::inline v0
