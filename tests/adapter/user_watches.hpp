@@ -74,7 +74,7 @@ public:
     void note_changes();
     void check() const;
 
-    /// How many watchers take memory, whether somebody owns them or not.
+    /// How many watchers take memory, owned or not.
     [[nodiscard]] long kept() const noexcept { return *kept_; }
 
 private:

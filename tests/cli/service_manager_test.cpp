@@ -24,7 +24,7 @@ protected:
             .process_ids = process_ids};
     }
 
-    /// The watchdog is told so often, by that process alone. Earlier messages do not count.
+    /// The watchdog receives so many messages, from that process alone; earlier ones do not count.
     void expect_told(const running_program& p, int times) const {
         while (manager_.receive(0)) {
         }

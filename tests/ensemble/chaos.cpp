@@ -141,7 +141,7 @@ private:
                                            : options_.threads;
     }
 
-    /// A round needs its participants, and a leader somebody to hand over to.
+    /// A round needs its participants, and a leader needs a candidate to hand over to.
     [[nodiscard]] int processes_for(recipe r) const {
         const int least = r == recipe::double_barrier ? static_cast<int>(round_size) + 1
                           : r == recipe::leader_latch ? 3
@@ -259,7 +259,7 @@ private:
         }
     }
 
-    /// For whoever wants to know more: what the servers wrote, and what was broken when.
+    /// For the analysis of a failure: what the servers wrote, and what was broken when.
     void keep_files(const history::history& told) const {
         for (std::size_t i = 0; i < folders_.size(); ++i) {
             const auto copy = options_.folder / ("server." + std::to_string(i + 1));

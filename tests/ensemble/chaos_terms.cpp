@@ -141,7 +141,7 @@ private:
         stand();
     }
 
-    // What the candidate is told.
+    // What is reported to the candidate.
 
     void on_elected(const leadership& term) {
         const std::lock_guard guard(guard_);

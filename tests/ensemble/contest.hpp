@@ -160,7 +160,7 @@ public:
     /// The first one has kept its hold and its session, and the second one has waited; on release
     /// it is granted.
     void expect_kept();
-    /// The first one is told that its hold is lost, for this reason, and writes no more.
+    /// The first one learns that its hold is lost, for this reason, and writes no more.
     void expect_lost(loss_reason why);
     /// The second one gets the lock, with a greater token, and can write.
     void expect_granted_to_the_second();

@@ -29,7 +29,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-// ---- figures: how long it takes until somebody else goes on ----
+// ---- figures: how long a takeover takes ----
 
 using durations = std::vector<std::chrono::nanoseconds>;
 
@@ -197,7 +197,7 @@ protected:
         return boottime_clock::now() - since;
     }
 
-    /// A leader in a process of its own is killed, and whoever follows it resigns afterwards.
+    /// A leader in a process of its own is killed, and its successor resigns afterwards.
     void play(bool with_preference) {
         holder_process leader(
             {servers_.connect_string(), path_, timeout, holder_order::held_by::leader_latch});

@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// ---- black holes: nobody is told ----
+// ---- black holes: no end of the connection arrives ----
 
 class BlackHole : public ::testing::Test {
 protected:

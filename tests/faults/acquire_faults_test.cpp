@@ -193,7 +193,7 @@ TEST_F(AcquireFaults, OfATryThatAnotherClientPrecededLeaveNothing) {
         warm_up(mine_);
         ensemble_.fail_next(op::remove, w, a_.session_id());
         const auto t = acquire(mine_, 0s);
-        // Its list shows nobody; the other's create arrives before its own.
+        // Its list is empty; the other's create arrives before its own.
         ASSERT_TRUE(soon([&] { return ensemble_.count(a_.session_id()).children == 1; }, 1s));
         hold h = held(theirs_);
         expect_empty(t);

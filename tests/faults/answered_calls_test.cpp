@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(,
                              return std::get<0>(p.param).name + std::get<1>(p.param).second;
                          });
 
-// ---- a code that nobody expects ----
+// ---- an unexpected code ----
 
 constexpr int code_without_a_word = -77;
 

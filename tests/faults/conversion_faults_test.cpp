@@ -81,7 +81,7 @@ TEST_F(ConversionFaults, SharedHoldThatIsLostMeanwhileBecomesNoOtherOne) {
                     ensemble_.remove(c->znode);
                     expect_lost_reader(*c);
                     ++lost;
-                }  // else the other one is there, and nobody can come between
+                }  // else the other one is there, and no participant can come between
             },
             [&](const auto& c) { ensemble_.expire(c->by.session_id()); });
         EXPECT_GT(lost, 0);
@@ -159,7 +159,7 @@ TEST_F(ConversionFaults, HoldThatWasUpgradedAtOnceHearsThatItsZnodeIsDeleted) {
 TEST_F(ConversionFaults, UpgradeThatWasRefusedIsNotMadeLater) {
     const auto reader = holding(shared);
     const auto c = holding(upgrade);
-    ensemble_.create("/files/_c_x-__WRIT__-1");  // nobody knows who is ahead of whom
+    ensemble_.create("/files/_c_x-__WRIT__-1");  // the order cannot be known
     begin(*c, exclusive);
     EXPECT_EQ(error_of(c->asked), errc::sequence_exhausted);
     expect_kept(*c, upgrade);

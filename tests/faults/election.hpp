@@ -171,7 +171,7 @@ protected:
         }
     }
 
-    /// What becomes of a proclamation of each, in the order in which that is told.
+    /// The outcome of each proclamation, in the order in which it is reported.
     using outcomes = std::shared_ptr<std::vector<std::error_code>>;
 
     static outcomes proclaim(const leadership& term, const std::vector<std::string>& all) {
@@ -191,7 +191,7 @@ protected:
 
     /// One znode, and a record that tells of its term.
     void expect_in_order(const candidate& c) {
-        run_for(5s);  // what nobody waits for is done
+        run_for(5s);  // what no caller waits for is done
         const leadership term = c.latch->term();
         EXPECT_TRUE(term.valid());
         const auto there = [](const candidate& one) { return one.latch != nullptr; };

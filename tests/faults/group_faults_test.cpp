@@ -277,7 +277,7 @@ TEST_F(NameOfAnother, RoundIsNotClearedAwayByWhoHearsLateThatItsOwnIsOver) {
     EXPECT_TRUE(ensemble_.exists("/b/ready")) << "two are inside";
 }
 
-// ---- what is told after the end of a client ----
+// ---- what is reported after the end of a client ----
 
 TEST_F(MeetingTrouble, ClosedClientIsToldToWhoEntersHoweverOften) {
     double_barrier b(a_, "/b", 2);

@@ -97,7 +97,7 @@ TEST_P(UnknownToTheLeader, AGrantIsToldWhenItIsKnownAndHasTheTokenOfTheWriteThat
     EXPECT_FALSE(second.latch->is_leader()) << "the answer was not even sent";
     ASSERT_TRUE(leads(second));
     EXPECT_EQ(second.latch->term().token().zxid, ensemble_.get(path)->mzxid);
-    // The first one wrote that it has gone, the second that it leads, and nobody wrote twice.
+    // The first one wrote that it has gone, the second that it leads, each once.
     EXPECT_EQ(version(), before + 2);
     expect_leads(second);
 }

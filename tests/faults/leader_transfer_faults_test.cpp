@@ -177,7 +177,7 @@ TEST_F(LeaderThatIsAskedWhileItOffers, HandsOverThoughTheOfferIsNotAccepted) {
     expect_that_it_takes_over_in_time(*all[1]);
 }
 
-// ---- mailboxes and places that somebody deletes ----
+// ---- mailboxes and places that another client deletes ----
 
 class MailboxThatIsDeleted : public election_with_transfers {};
 

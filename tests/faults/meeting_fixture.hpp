@@ -73,7 +73,7 @@ protected:
         ensemble_.set_acl(path, {{"world", "anyone", what}});
     }
 
-    /// What nobody may do anything with.
+    /// Permits no operation.
     static constexpr auto nothing = static_cast<permission>(0);
 
     std::vector<std::string> logged_;  ///< by the first client

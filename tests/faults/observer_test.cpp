@@ -1,4 +1,4 @@
-// What client_options::observer is told of, and what client::stats() counts.
+// What client_options::observer receives, and what client::stats() counts.
 #include <latchkey/client_stats.hpp>
 #include <latchkey/event.hpp>
 #include <latchkey/leader_latch.hpp>

@@ -126,7 +126,7 @@ TEST_F(Validity, PausedHolderWakesUpInvalidAndCommitsNothing) {
 
 // ---- what does not prolong a hold, and what does not end it ----
 
-// The old leader answers connects by itself, until it notices that nobody follows it.
+// The old leader answers connects by itself, until it notices that it has no followers.
 TEST_F(Validity, ConnectToADeposedLeaderDoesNotProlongAHold) {
     const int old_leader = ensemble_.leader();
     ensemble_.move(a_.session_id(), follower());
@@ -142,7 +142,7 @@ TEST_F(Validity, ConnectToADeposedLeaderDoesNotProlongAHold) {
     EXPECT_EQ(h.valid_until(), until);
 }
 
-// Without a quorum nobody can end the session either, and the znode stays.
+// Without a quorum no server can end the session either, and the znode stays.
 TEST_F(Validity, LostByTheDeadlineStaysLostAndCommitsNothingWhenTheSessionTurnsOutToLive) {
     const int leader = ensemble_.leader();
     const std::vector<int> followers{(leader + 1) % 3, (leader + 2) % 3};

@@ -89,7 +89,7 @@ void check_order_in(const evidence& e, const queue& all, verdict& v) {
     }
 }
 
-/// Who was granted later, with somebody before still believing in what it excludes.
+/// A later grant, while the holder of an earlier hold that it excludes still believes in it.
 void check_overlaps_of(const evidence& e, const std::vector<const turn*>& sorted, verdict& v) {
     std::array<const turn*, 3> believing{};  // longest, by mode
     std::array<const turn*, 3> active{};

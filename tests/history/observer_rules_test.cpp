@@ -11,7 +11,7 @@
 namespace latchkey::history {
 namespace {
 
-/// Two lead, one after the other, each for two seconds, and somebody observes that.
+/// Two lead, one after the other, each for two seconds, and one client observes them.
 struct observed_terms : story {
     turn& first = queued(1, 10, 1);
     turn& second = queued(2, 11, 1.5);

@@ -156,7 +156,7 @@ private:
         changed_.push_back(queue_directory(history_.laid_out, d.lock));
     }
 
-    /// What the znode's owner wants, and all that there are when nobody has told.
+    /// What the znode's owner wants; all permits that exist if no turn says it.
     [[nodiscard]] std::uint32_t wanted(const std::string& znode, const state& lock) const {
         const auto found = wanted_.find(znode);
         return found == wanted_.end() ? lock.limit : found->second;

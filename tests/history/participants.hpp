@@ -28,7 +28,7 @@ struct participant {
     /// Since when it was the first of its queue, if it ever was: of every queue, if several
     /// were created at once; and what it wants was free, if it wants permits.
     std::optional<nanoseconds> first = {};
-    /// Since when nobody but readers was ahead of it.
+    /// Since when only readers were ahead of it.
     std::optional<nanoseconds> first_but_readers = {};
     bool reader = false;
     std::uint32_t permits = 0;  ///< that it stands for

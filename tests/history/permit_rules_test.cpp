@@ -41,7 +41,7 @@ struct permits : story {
 
     void queued(turn& t, std::int64_t zxid, double at) { created(t, zxid, at, waiting(t)); }
 
-    /// The servers give it its permits in the transaction `zxid`, a hundredth before it is told.
+    /// The servers give it its permits in the transaction `zxid`, 10 ms before its acquire returns.
     void given(turn& t, std::int64_t zxid, double at, double valid_until) {
         created(t,
                 zxid,

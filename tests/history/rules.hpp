@@ -38,7 +38,7 @@ public:
     /// The last of those that stand for the hold, and all of them.
     [[nodiscard]] const participant* granted_znode(const turn& t) const;
     [[nodiscard]] std::vector<const participant*> granted_znodes(const turn& t) const;
-    /// Since when nobody was in the way of what `t`, if it is told whose znode this is, wants.
+    /// Since when no participant blocked the wish of `t`, if it is known whose znode this is.
     [[nodiscard]] std::optional<nanoseconds> ready_since(const participant& p, const turn* t) const;
     /// The turn whose hold it has in another mode.
     [[nodiscard]] const turn* converted(const turn& t) const;

@@ -36,7 +36,7 @@ public:
         return told_.turns.back();
     }
 
-    /// The worker creates a znode and is told so.
+    /// The worker creates a znode and receives the reply.
     void created(turn& t, std::int64_t zxid, double at, const std::string& path) {
         t.znodes.push_back(path);
         log(zxid,

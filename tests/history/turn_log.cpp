@@ -57,7 +57,7 @@ turn part_of(const turn& whole, const std::string& lock) {
     return part;
 }
 
-/// It is told by another thread than the grant, and perhaps a moment after that.
+/// Another thread than that of the grant reports it, perhaps a moment later.
 void add_place(turn& t, std::string znode) {
     if (!t.granted) {
         t.znodes.push_back(std::move(znode));

@@ -19,7 +19,7 @@ public:
     turn_log& operator=(const turn_log&) = delete;
 
     void session(std::int64_t id);
-    /// `attempt` numbers the process's turns; it comes first of what is told of it.
+    /// `attempt` numbers the process's turns; it is reported before anything else of the turn.
     void invoked(std::int64_t attempt, nanoseconds at, const wish& asked);
     void reserved(std::int64_t attempt, const std::string& znode);
     void granted(std::int64_t attempt,

@@ -44,7 +44,7 @@ TEST_P(Client, ConnectsAndNegotiatesASession) {
 TEST_P(Client, ReplacesALostSessionAndTellsThoseThatListen) {
     std::atomic<int> heard{0};
     subscription ended = a_.on_change([&](connection_state) { ++heard; });
-    // It listens later, and so is told later.
+    // It registers later, and so is called later.
     notebook<connection_state> told;
     const subscription s = a_.on_change([&](connection_state now) { told.note(now); });
     ASSERT_TRUE(a_.wait_connected(30s));

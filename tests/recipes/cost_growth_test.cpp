@@ -130,7 +130,7 @@ const formula formulas[] = {
      many,
      &CostGrowth::release_before_readers,
      [](std::size_t n) {
-         // Five clients; each is told once of the writer that all of its readers wait for.
+         // Five clients; each receives one event for the writer that all of its readers wait for.
          const std::size_t events = 1 + std::min<std::size_t>(n, 5);
          return cost{
              {.removes = 1, .watch_events = events}, delete_in, delete_out + events * event_out};

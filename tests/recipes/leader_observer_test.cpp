@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 /// leave there, and what a transfer does.
 class LeaderObserver : public RecipeTest {
 protected:
-    /// Notes what an observer tells, by id; "-" for nobody.
+    /// Notes what an observer reports, by id; "-" for no leader.
     [[nodiscard]] static leader_observer::listener listener(notebook<std::string>& notes) {
         return [&notes](const auto& now) { notes.note(now ? now->id : "-"); };
     }

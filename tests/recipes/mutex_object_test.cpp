@@ -16,7 +16,7 @@ namespace {
 
 class MutexObject : public RecipeTest {
 protected:
-    /// Where a function runs that `run` is told to run.
+    /// Where a function runs that is given to `run`.
     template <class Run>
     static std::thread::id thread_of(Run run) {
         blocking_result<std::thread::id> here;

@@ -85,7 +85,7 @@ TEST_F(CostOfMany, WaitersOfWhomSomeAreLeftIsAListForThoseWhosePredecessorsAreGo
     queue();
     settle();
     ensemble_.suspend(client_.session_id());
-    // A waiter's znode that somebody deletes is missed by itself and by the one behind it.
+    // When a waiter's znode is deleted, that waiter and the one behind it notice.
     for (const std::string& name : ensemble_.children("/lock")) {
         if ("/lock/" + name != hold_.path()) {
             ensemble_.remove("/lock/" + name);

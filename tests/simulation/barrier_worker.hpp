@@ -12,7 +12,7 @@
 
 namespace latchkey::simulation {
 
-/// Sets a barrier, removes it, and waits for it, whoever it was that made it stand.
+/// Sets a barrier, removes it, and waits for it, also if another client set it.
 class barrier_worker final : public meeting_worker {
 public:
     barrier_worker(program& of, std::size_t object, std::string name);

@@ -67,7 +67,7 @@ std::string group_worker::some_data() {
     return name_ + " says " + std::to_string(++said_);
 }
 
-/// Under its own name, or one that somebody of another program may have too.
+/// Under its own name, or one that a member of another program may have too.
 void group_worker::join() {
     const auto e = std::make_shared<enrolment>();
     const std::string name =

@@ -204,7 +204,7 @@ void judge::check_unreachable(const call& c) {
     }
 }
 
-/// What is told nothing at its end was in a queue before.
+/// A call that ends without a hold was in a queue before.
 void judge::check_was_in_a_queue(const call& c, std::error_code ec) {
     if (ec || !c.limit || c.tries() || c.stopped || !c.undisturbed ||
         stage_.what.uses(fault::sequence_ended)) {

@@ -191,7 +191,7 @@ public:
     void told(std::uint64_t deal_number, std::error_code ec, bool applied = true);
     void state(client_record& by, connection_state s);
 
-    /// Whether nobody may do after this one what an earlier holder meant to do.
+    /// Whether the effects of earlier holders may not follow those of this one.
     [[nodiscard]] virtual bool orders(const held&) const { return true; }
 
     /// A hold is given away, to come back in another mode.
@@ -211,7 +211,7 @@ public:
     /// All programs are gone.
     virtual void check_end();
 
-    /// The znodes of a hold; null for one that nobody created.
+    /// The znodes of a hold; null for one that no session created.
     [[nodiscard]] participants places_of(const client_record& by,
                                          const std::vector<std::string>& paths) const;
 
@@ -236,7 +236,7 @@ protected:
     /// Of a grant: it was its turn.
     virtual void check_first(const call& c, const participants& places);
 
-    /// Of a grant: nobody has waited for the place for too long.
+    /// Of a grant: no participant has waited for the place for too long.
     virtual void check_turn(const call& c, const participant& place, fencing_token token) {
         turns_.granted(c, place, token);
     }

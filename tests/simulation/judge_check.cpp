@@ -145,7 +145,7 @@ void judge::check_first(const call& c, const participants& places) {
     check_was_first(c.who, c.directory, *places.front(), c.what);
 }
 
-/// There has been a moment at which nobody was ahead, and it could be known that nobody was.
+/// There was a moment at which no participant was ahead, and the client could know it.
 void judge::check_was_first(const std::string& who,
                             const std::string& directory,
                             const participant& place,

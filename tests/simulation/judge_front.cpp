@@ -31,7 +31,7 @@ void judge::follow_data(const model::transaction& t, const model::change& c) {
     data = c.what == remove ? std::string() : c.data;
 }
 
-/// A name that a directory has is believed for ever: nobody may be ahead.
+/// Clients believe the name in a directory for ever: no participant may be ahead of it.
 void judge::check_named(const std::string& directory,
                         const std::string& path,
                         std::int64_t session) {

@@ -56,9 +56,9 @@ private:
     std::uint64_t disturbances_;
 };
 
-/// A letter of somebody who wants a leader to hand over.
+/// A message of a client that wants a leader to hand over.
 struct petition {
-    std::string to;  ///< whose id; empty: to whoever is next
+    std::string to;  ///< the id of the successor; empty: to the next in the queue
     lull quiet;      ///< since it was written
 };
 
@@ -83,11 +83,11 @@ struct candidacy {
     std::optional<lull> quiet;           ///< ... since then
     std::optional<duration> asked_back;  ///< when it was first to be seen that it is to finish
     bool gave_up = false;                ///< its last term
-    bool offered = false;                ///< the leadership to somebody, in its last term
+    bool offered = false;                ///< the leadership to a candidate, in its last term
     std::vector<transfer_order> orders;
     /// What somebody else has asked for, while it led; until that is followed, or cannot be known.
     std::optional<petition> asked;
-    std::string to_finish;  ///< its znode that was asked to, for nobody in particular
+    std::string to_finish;  ///< its znode that was asked to, without a named successor
     int chosen = 0;         ///< so often was that told
     int let_in = 0;         ///< ... and done
     std::vector<cooling> coolings;

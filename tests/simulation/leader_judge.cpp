@@ -133,7 +133,7 @@ void leader_judge::check_begun(candidacy& c) {
     }
 }
 
-/// One who is in nobody's way, and whom nobody disturbs.
+/// A candidate that blocks no other one, and that nothing disturbs.
 void leader_judge::check_round_trips(const candidacy& c) {
     const client_record& by = *c.by;
     if (!undisturbed(c)) {
@@ -176,7 +176,7 @@ void leader_judge::check_present(candidacy& c) {
     if (c.term->lost_at && overdue(*c.term->lost_at)) {
         return stage_.broken("I9", c.who + " does not lead any more and was not told");
     }
-    // One that begins with the connection comes before that is told.
+    // One that begins with the connection comes before that is reported.
     if (c.steps_down && c.by->suspended && stage_.now() > c.term->taken_at && believes(*c.term)) {
         return stage_.broken("I2", c.who + " is suspended, wants to step down then, and leads");
     }

@@ -21,7 +21,7 @@
 
 namespace latchkey::simulation {
 
-/// What somebody else puts where a leader's record is.
+/// What another program writes where a leader's record is.
 constexpr const char* foreign_data = "somebody's own";
 
 /// What the servers' log tells of leaders' records: who writes them, when he may, and which tokens

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::string_view beside = "-peers/";
-constexpr int lowest = INT_MIN;  // of who is preferred to nobody
+constexpr int lowest = INT_MIN;  // of a candidate that is preferred to no other one
 constexpr std::size_t guid_length = 36;
 
 /// Between two offers to one candidate, also without a hysteresis.
@@ -128,7 +128,7 @@ void leader_offers::overwritten(const std::string& path) {
     }
 }
 
-// ---- who is preferred to nobody ----
+// ---- candidates that are preferred to no other one ----
 
 void leader_offers::resigned(candidacy& c, duration since) {
     if (c.takes_part()) {
@@ -252,7 +252,7 @@ void leader_offers::check_alone(const participant& leader, const std::string& pa
 void leader_offers::check_better(const participant& leader,
                                  const candidacy& c,
                                  const mailbox& to) const {
-    // What it decided while it was to be preferred to nobody may come later.
+    // What it decided while it was preferred to no other candidate may come later.
     const bool cool = queued_.at(guid_of(leader)).has_mailbox &&
                       (c.may_cool_until == duration{} ||
                        stage_.now() > c.may_cool_until + c.by->lasting(c.by->timeout) * 2);
@@ -296,7 +296,7 @@ void leader_offers::check_best(const candidacy& c, const mailbox& to) const {
     }
 }
 
-/// When nobody was ahead any more.
+/// When no participant was ahead any more.
 duration leader_offers::first_since(const participant& leader) const {
     duration since = queued_.at(guid_of(leader)).since;
     for (const auto& [place, other] : truth_.history_of(leader.directory)) {

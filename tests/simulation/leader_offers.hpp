@@ -37,7 +37,7 @@ public:
     void check_mailboxes() const;
     /// ... and who is better has been offered the leadership by now.
     void check_preferred(const candidacy& leader) const;
-    /// ... and what somebody has asked for has been done.
+    /// ... and what a client has asked for has been done.
     void check_petition(const candidacy& leader) const;
 
     /// How many mailboxes there are.

@@ -52,7 +52,7 @@ void leader_recipe::meanwhile(stage& s, const plan::object& o) const {
     }
     try {
         s.servers.set(o.directory, s.random("meanwhile").chance(0.7) ? foreign_data : "");
-    } catch (const error&) {  // it is not there yet, or nobody leads
+    } catch (const error&) {  // it is not there yet, or there is no leader
     }
 }
 

@@ -270,7 +270,7 @@ void leader_worker::lost(candidacy& c, const leadership& term, loss_reason why) 
 void leader_worker::refused(const candidacy& c, std::error_code why) {
     judge_.refused(c, why);
     if (&c == candidacy_.get() && stage_.stopping && why == errc::sequence_exhausted) {
-        close(closing::silent);  // nobody can be a candidate there any more
+        close(closing::silent);  // no client can be a candidate there any more
     }
 }
 

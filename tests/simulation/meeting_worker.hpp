@@ -28,7 +28,7 @@ public:
 protected:
     /// After a rest.
     virtual void go_on() = 0;
-    /// The same when nobody begins anything any more. False when there is nothing left to do.
+    /// The next step when the run ends. False when there is nothing left to do.
     virtual bool wind_up() = 0;
     virtual void destroy() = 0;
 

@@ -29,7 +29,7 @@ void multi_mutex_judge::check_token(const call& c, const hold& h, const particip
         const auto& history = truth_.history_of(mine->directory);
         const auto next = std::find_if(history.begin(), history.end(), [&](const auto& entry) {
             const participant& other = *entry.second;
-            // Behind an own place that is still there nobody was granted.
+            // No participant was granted behind an own place that is still there.
             const bool left = !other.there() && (mine->there() || other.gone < mine->gone);
             return other.czxid > mine->czxid && !other.foreign() && !left;
         });

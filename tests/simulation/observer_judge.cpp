@@ -151,7 +151,7 @@ void observer_judge::reports(observation& o, const std::optional<leader_info>& n
     o.last = now;
 }
 
-/// It was the first, and nobody is told who led before.
+/// It was the first, and earlier leaders are not reported.
 void observer_judge::check_reign(observation& o, const leader_info& now) {
     if (o.last && o.last->path != now.path) {
         return stage_.broken("I9", o.who + " is not told that nobody led before " + now.path);

@@ -75,7 +75,7 @@ public:
 private:
     /// A time in which one znode, or none, was the first of the queue.
     struct reign {
-        std::string path;  ///< empty: nobody's
+        std::string path;  ///< empty: there is no leader
         std::int64_t czxid = 0;
         bool over = false;
     };

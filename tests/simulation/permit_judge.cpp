@@ -137,7 +137,7 @@ void permit_judge::note_head(semaphore& s) {
     }
 }
 
-// ---- who is told what ----
+// ---- how calls end ----
 
 void permit_judge::check_token(const call& c, const hold& h, const participants& places) {
     const semaphore& s = of(c);

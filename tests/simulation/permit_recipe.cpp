@@ -63,7 +63,7 @@ wish draw_permits(std::uint32_t most, model::random_source& random) {
 
 // ---- ours ----
 
-/// Who knows the limit may say so, and who says a wrong one is told.
+/// An object may state the limit; a wrong one is reported.
 std::unique_ptr<used_object> semaphore_recipe::make(stage& s,
                                                     client& c,
                                                     const std::vector<std::string>& paths) const {
@@ -99,7 +99,7 @@ void semaphore_recipe::meanwhile(stage& s, const plan::object& o) const {
     try {
         s.servers.set(path_of(o.directory),
                       std::to_string(1 + s.random("meanwhile").below(s.what.permits + 2)));
-    } catch (const error&) {  // it is not there yet, or nobody leads
+    } catch (const error&) {  // it is not there yet, or there is no leader
     }
 }
 

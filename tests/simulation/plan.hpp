@@ -70,8 +70,8 @@ struct plan {
     double observing = 0;    ///< of the callers: those that only observe who leads
     double locking = 0;      ///< of a selector's callers: those that use a mutex on the same path
     double revocations = 0;  ///< probability of asking the first of a queue to give way, at a start
-    double petitions = 0;    ///< probability of asking whoever leads to hand over, while at rest
-    double scribbles = 0;    ///< probability of somebody else's data where that is
+    double petitions = 0;    ///< probability of asking the leader to hand over, while at rest
+    double scribbles = 0;    ///< probability of another program's data there
 
     by_fault<double> weights{};  ///< 0: never
     bool brief = false;          ///< troubles are shorter than a silence that is noticed

@@ -101,7 +101,7 @@ public:
 
     [[nodiscard]] virtual wish draw_wish(const plan&, model::random_source&) const { return {}; }
 
-    /// What somebody does about an object now and then, whatever else goes wrong.
+    /// What a client does about an object now and then, also while there are faults.
     virtual void meanwhile(stage&, const plan::object&) const {}
 
     /// Undoes what meanwhile() did, when all is to be well again.
@@ -117,7 +117,7 @@ public:
     }
 };
 
-/// Whose callers make objects of their own, of a kind that nobody acquires.
+/// A recipe whose callers make their own objects, and acquire nothing.
 class callers_recipe : public lock_recipe {
 public:
     /// Nobody uses objects that are shared.

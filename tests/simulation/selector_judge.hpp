@@ -53,7 +53,7 @@ public:
     void returned(selection& c, bool threw);
     void reported(selection& c, const std::exception_ptr& what);
     void interrupted(selection& c);
-    /// Right before it; `by_its_end`: and nobody has it any more.
+    /// Right before it; `by_its_end`: there is no leader any more.
     void closed(selection& c, bool by_its_end);
 
     // judge

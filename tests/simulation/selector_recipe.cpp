@@ -73,7 +73,7 @@ void selector_recipe::meanwhile(stage& s, const plan::object& o) const {
                               std::string(revocation_request));
             }
         }
-    } catch (const error&) {  // it is not there yet, or nobody leads
+    } catch (const error&) {  // it is not there yet, or there is no leader
     }
 }
 

@@ -194,7 +194,7 @@ void selector_worker::failed(selection& c, const std::exception_ptr& what) {
             std::rethrow_exception(what);
         } catch (const error& e) {
             if (e.code() == errc::sequence_exhausted) {
-                close();  // nobody can be a candidate there any more
+                close();  // no client can be a candidate there any more
             }
         } catch (...) {  // NOLINT: what the function threw is no reason
         }

@@ -24,7 +24,7 @@ bool shared_mutex_judge::may_be_beside(const held& a, const held& b) const {
     return reader.place->place < upgrader.place->place;
 }
 
-/// Another znode takes the place of the one that was held, and nobody comes between.
+/// Another znode takes the place of the one that was held, with no grant between.
 void shared_mutex_judge::follow(held& h) {
     if (h.gave_way && h.place->successor != nullptr) {
         h.place = h.place->successor;

@@ -77,16 +77,16 @@ struct figures {
     std::chrono::nanoseconds virtual_time{};
     std::uint64_t events = 0;
     std::uint64_t requests = 0;
-    std::uint64_t calls = 0;        ///< of acquire, in all its forms
-    std::uint64_t grants = 0;       ///< valid when they were told
-    std::uint64_t conversions = 0;  ///< of holds, to another mode; of leaderships: handed over
-    std::uint64_t unconverted = 0;  ///< told no, cancelled, lost meanwhile; offers taken back
-    std::uint64_t late_grants = 0;  ///< told too late: not valid any more
-    std::uint64_t losses = 0;       ///< holds that were lost before they were released
-    std::uint64_t overlaps = 0;  ///< two believed at once: somebody took away the first one's znode
-    std::uint64_t releases = 0;  ///< participants that left with somebody behind them
-    std::uint64_t wake_ups = 0;  ///< by those
-    std::uint64_t effects = 0;   ///< on an outside resource, accepted
+    std::uint64_t calls = 0;         ///< of acquire, in all its forms
+    std::uint64_t grants = 0;        ///< valid when they were told
+    std::uint64_t conversions = 0;   ///< of holds, to another mode; of leaderships: handed over
+    std::uint64_t unconverted = 0;   ///< told no, cancelled, lost meanwhile; offers taken back
+    std::uint64_t late_grants = 0;   ///< told too late: not valid any more
+    std::uint64_t losses = 0;        ///< holds that were lost before they were released
+    std::uint64_t overlaps = 0;      ///< two believed at once: the first one's znode was taken
+    std::uint64_t releases = 0;      ///< participants that left with another one behind them
+    std::uint64_t wake_ups = 0;      ///< by those
+    std::uint64_t effects = 0;       ///< on an outside resource, accepted
     std::uint64_t fenced_off = 0;    ///< refused by it
     std::uint64_t transactions = 0;  ///< guarded ones that were committed
     std::uint64_t refused_transactions = 0;

@@ -53,7 +53,7 @@ struct stage {
         return duration(random(decision).below(static_cast<std::uint64_t>(most.count()) + 1));
     }
 
-    /// How long somebody holds, at most: less once there are no faults any more.
+    /// The longest time of a hold: less once there are no faults any more.
     [[nodiscard]] duration longest_hold() const {
         return calm ? std::min(what.longest_hold, duration(what.session_timeout) / 10)
                     : what.longest_hold;
@@ -92,7 +92,7 @@ struct stage {
     duration last_cut{};             ///< of a connection, a change of data, or a follower's lag
     duration last_refusal{-1};       ///< when a directory's access was taken away
     bool calm = false;               ///< no faults any more
-    bool stopping = false;           ///< nobody begins anything any more
+    bool stopping = false;           ///< no program begins a call any more
 
 private:
     void begin_line();

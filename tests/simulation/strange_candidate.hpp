@@ -17,7 +17,7 @@ class program;
 
 /// A candidate of another library: creates a znode in the same queue, leaves it there for a while,
 /// whether it leads then or not, and deletes it. Of records and tokens it knows nothing, and it
-/// watches nobody. On the loop only.
+/// watches no other candidate. On the loop only.
 class strange_candidate final : public caller,
                                 public std::enable_shared_from_this<strange_candidate> {
 public:

@@ -27,7 +27,7 @@ std::int64_t timeliness::known_everywhere() const {
 }
 
 /// What may leave connections, processes or servers that do nothing any more, for a while. Requests
-/// that are lost break theirs, and the operator hinders nobody.
+/// that are lost break theirs, and the operator hinders no client.
 std::uint64_t timeliness::strikes() const {
     using enum fault;
     const auto& all = stage_.counts.faults;

@@ -258,7 +258,7 @@ void real_ensemble::mend() {
         }
     }
     control("mend");
-    // Who was paused believes for a while to lead, or to follow somebody who does not.
+    // A server that was paused believes for a while that it leads, or follows a former leader.
     if (!eventually([this] { return is_whole(); }, std::chrono::minutes(1))) {
         throw std::runtime_error("the servers of " + connect_string_ + " do not agree on a leader");
     }

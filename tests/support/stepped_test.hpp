@@ -66,7 +66,7 @@ protected:
         return a;
     }
 
-    /// Of anything whose async_acquire() is told first what is wanted: a mode, or how many permits.
+    /// Of a class whose async_acquire() takes first what is wanted: a mode, or a number of permits.
     template <class Lock, class What>
     std::shared_ptr<attempt> acquire_as(
         Lock& m,

@@ -133,7 +133,7 @@ void catch_up(const client& c) {
     static_cast<void>(blocking_read(*client_core::of(c), request::multi({request::check("/")})));
 }
 
-// ---- ending somebody's session ----
+// ---- ending a session of another client ----
 
 namespace {
 
@@ -197,7 +197,7 @@ bool try_to_end(const std::string& host, const std::string& port, std::int64_t s
         frame().add(std::int32_t{1}).add(close_session).send(s);
         receive(s);
     } catch (const boost::system::system_error&) {
-        // The server closed the connection: somebody else has the session.
+        // The server closed the connection: another client has the session.
     }
     return false;
 }

@@ -16,7 +16,7 @@ namespace latchkey::test {
 using greeting = scripted_server::greeting;
 using kind = session_event::kind;
 
-/// A session of the C client at a server that does as it is told.
+/// A session of the C client at a scripted server.
 class ScriptedSession : public ::testing::Test {
 protected:
     ScriptedSession() { EXPECT_TRUE(session_.wait_for(kind::connected)); }

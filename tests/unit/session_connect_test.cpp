@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 
-/// A free port that nobody listens on.
+/// A free port that no program listens on.
 std::string closed_port() {
     return scripted_server().address();
 }
