@@ -78,13 +78,7 @@ void leader_candidate::transfer(const std::string& id,
 task<leader_loop::next_step> leader_candidate::lead(std::shared_ptr<leader_term> granted) {
     pauses_.reset();
     oneshot<bool> lost;
-    const std::stop_callback on_loss(
-        granted->state().lost(),
-        std::function<void()>([self = weak_from_this(), core = core_.get(), note = lost.setter()] {
-            if (auto alive = self.lock()) {
-                core->post([alive = std::move(alive), note] { note(true); });
-            }
-        }));
+    on_lost_ = lost.setter();
     granted->publish();
     const auto handle = leader_term::handle(granted);
     listeners_.tell_elected(handle);

@@ -149,7 +149,11 @@ held_place::notifications leader_loop::notifications() {
                 holds_ = false;
                 wake();
             }),
-            .lost = nullptr};
+            .lost = if_alive([this] {
+                if (const auto note = std::exchange(on_lost_, nullptr)) {
+                    note(true);
+                }
+            })};
 }
 
 /// False if the candidate was closed before.

@@ -98,6 +98,7 @@ protected:
 
     // On the loop only.
     std::shared_ptr<queue_participant> participant_;  ///< until it is granted
+    std::function<void(bool)> on_lost_;               ///< called when the term's hold is lost
     loop::clock::time_point begun_{};                 ///< of the participant, or of the term
     backoff pauses_{std::chrono::milliseconds(100), longest_pause};
 

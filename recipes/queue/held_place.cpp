@@ -23,7 +23,7 @@ hold held_place::publish(std::shared_ptr<client_core> core,
                          turns t) {
     const bool revocation_requested = g.revocation_requested;
     const std::int64_t zxid = g.zxid;
-    const auto place = std::make_shared<held_place>(core, as, std::move(g), std::move(n));
+    const auto place = std::make_shared<held_place>(core, as, std::move(g), std::move(n.released));
     core->attach(place);
     core->heartbeat().demand(place.get(), place->znodes_.front()->path());
     place->watch_soon();
@@ -38,6 +38,7 @@ hold held_place::publish(std::shared_ptr<client_core> core,
     hold_state::grant pattern = first;
     first.owner = place;
     first.span = std::move(span);
+    first.lost = std::move(n.lost);
     auto granted = fork_safe<hold_state>(core, std::move(first));
     place->hold_ = granted;
     if (place->times_.ends != loop::clock::time_point::max()) {
@@ -56,11 +57,11 @@ hold held_place::publish(std::shared_ptr<client_core> core,
 held_place::held_place(std::shared_ptr<client_core> core,
                        std::shared_ptr<const queue_recipe> as,
                        attempt::grant g,
-                       notifications n)
+                       std::function<void()> released)
     : core_(std::move(core)),
       as_(std::move(as)),
       prefix_(std::move(g.prefix)),
-      notify_(std::move(n)),
+      on_released_(std::move(released)),
       znodes_(std::move(g.znodes)),
       records_(std::move(g.records)),
       watch_delay_(core_->loop()),
@@ -167,7 +168,7 @@ void held_place::leave_turns() {
 }
 
 void held_place::let_others_join() {
-    if (const auto tell = std::exchange(notify_.released, nullptr)) {
+    if (const auto tell = std::exchange(on_released_, nullptr)) {
         tell();
     }
 }
@@ -222,9 +223,6 @@ void held_place::lose(loss_reason why) {
     end_turns();
     if (const auto lost = hold_.lock()) {
         lost->lose(why);
-        if (const auto tell = std::exchange(notify_.lost, nullptr)) {
-            tell();
-        }
     }
     end_conversion({errc::hold_lost, to_string(why)}, false);
 }

@@ -30,7 +30,7 @@ public:
     struct notifications {
         /// The hold was released and its delete sent, or its place is not shared any more.
         std::function<void()> released;
-        std::function<void()> lost;  ///< once, the hold
+        std::function<void()> lost;  ///< once, the hold, whatever loses it
     };
 
     /// Other callers of its object may hold in the same place.
@@ -50,7 +50,7 @@ public:
     held_place(std::shared_ptr<client_core> core,
                std::shared_ptr<const queue_recipe> as,
                attempt::grant g,
-               notifications n);
+               std::function<void()> released);
 
     // hold_owner
     void release(gone_handler gone) override;
@@ -103,7 +103,7 @@ private:
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
     const std::string prefix_;  ///< what the names that its attempt created begin with
-    notifications notify_;
+    std::function<void()> on_released_;
     std::weak_ptr<hold_state> hold_;      ///< the first, or the last
     std::shared_ptr<place_turns> turns_;  ///< null: there is one hold only. Set before the grant.
     bool takes_turns_ = false;

@@ -22,7 +22,8 @@ hold_state::hold_state(std::shared_ptr<client_core> core, grant g)
       span_(std::move(g.span)),
       times_(g.times),
       mode_(g.mode),
-      paths_(std::move(g.paths)) {
+      paths_(std::move(g.paths)),
+      on_lost_(std::move(g.lost)) {
     core_->telemetry().granted(span_, known());
 }
 
@@ -154,6 +155,9 @@ void hold_state::lose(loss_reason why) noexcept {
     // Told before the program can answer the loss with a release.
     if (!over_.exchange(true)) {
         core_->telemetry().lost(span_, known(), why);
+    }
+    if (on_lost_) {
+        core_->post(on_lost_);
     }
     core_->callbacks().request_stops(stops_of_a_loss());
 }

@@ -92,6 +92,8 @@ public:
         /// Of the session in which the grant was proven; null: of the present one.
         std::shared_ptr<const validity> proof = nullptr;
         std::uint64_t generation = 0;
+        /// Called on the loop when the hold is lost; no code of the user's delays it.
+        std::function<void()> lost = nullptr;
     };
 
     using transact_outcome = std::pair<failure, std::vector<operation_result>>;
@@ -216,6 +218,7 @@ private:
     mutable thread_mutex guard_;
     std::vector<std::string> paths_ LATCHKEY_GUARDED_BY(guard_);  ///< never empty
     std::vector<std::weak_ptr<risk_warning>> warnings_ LATCHKEY_GUARDED_BY(guard_);
+    const std::function<void()> on_lost_;
     std::stop_source stop_;
     std::stop_source revocation_;
     std::atomic<loss_reason> why_{loss_reason::none};
