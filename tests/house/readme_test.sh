@@ -42,11 +42,12 @@ named_files_exist() {
 command_is_described_as_it_is() {
     local option status bad=()
     while read -r option; do
-        grep -qsE -- "(^| )$option([, ]|\$)" cli/options/{lock,run}_options.cpp || bad+=("cli/options/lock_options.cpp has no $option")
+        grep -qsE -- "[{ ]\"(-[A-Za-z], )?${option}[,\"]" cli/options/{lock_options,run_options,shared_options,command_syntax}.?pp ||
+            bad+=("cli/options/lock_options.cpp has no $option")
     done < <(grep -hoE 'latchkey lock [^|`]*' README.md docs/*.md | sed -E 's, (/[a-z]|-- ).*,,' | grep -oE -- ' --?[a-zA-Z][a-z-]*' | tr -d ' ')
     while read -r status; do
         grep -qE "\| $status(, [0-9]+)? \|" README.md || bad+=("README.md does not explain exit status $status")
-    done < <(sed -n '/^Exit status:/,/^)/p' cli/options/lock_options.cpp | grep -oE '\b(1|6[0-9]|7[0-9]|126)\b  ' | tr -d ' ')
+    done < <(sed -n '/\.failures = /,/}},$/p' cli/options/lock_options.cpp | grep -oE '\{(1|6[0-9]|7[0-9]|126),' | tr -d '{,')
     ((${#bad[@]} == 0)) || fail "${bad[@]}"
 }
 
@@ -91,7 +92,7 @@ rules_find_offenders() {
     printf 'inline constexpr int unheard = 99;\n' >"$tree/cli/output/exit_status.hpp"
     # shellcheck disable=SC2016
     printf '## Messages\n| `never printed` | x |\n## Error codes\n' >"$tree/docs/troubleshooting.md"
-    printf 'Exit status: and\n   64  wrong use\n)\n' >"$tree/cli/options/lock_options.cpp"
+    printf '    .failures = {{64, "wrong use"}},\n' >"$tree/cli/options/lock_options.cpp"
     expect() {
         said=$(bash "$self" "$1" "$tree" 2>&1) && { echo "$1 finds nothing"; missed=1; }
         [[ $said == *"$2"* ]] || { printf '%s does not name %s, but says:\n%s\n' "$1" "$2" "$said"; missed=1; }
