@@ -82,11 +82,15 @@ TEST_P(AnyLoop, RunsEverythingThatManyThreadsPostOnItsOwnThread) {
 
 TEST_P(AnyLoop, RunsWhatATaskPostsAfterTheTask) {
     std::string order;
+    std::atomic<bool> done{false};
     on([&] {
-        l->post([&] { order += 'b'; });
+        l->post([&] {
+            order += 'b';
+            done = true;
+        });
         order += 'a';
     });
-    run_until([&] { return order.size() == 2; });
+    run_until([&] { return done.load(); });
     EXPECT_EQ(order, "ab");
 }
 
