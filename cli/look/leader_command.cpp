@@ -24,13 +24,7 @@ const command_syntax leader_syntax{
     .examples = {"latchkey leader /services/billing",
                  "latchkey leader --json /services/billing | jq -r .data"},
     .exit_status = "0 if a candidate leads",
-    .failures = {{1, "no candidate leads"},
-                 {64, "wrong use"},
-                 {65, "another error"},
-                 {69, "no server answers"},
-                 {71, "the system failed"},
-                 {74, "cannot write to stdout"},
-                 {77, "not authorized"}},
+    .failures = failures_of_reading("no candidate leads"),
 };
 
 namespace {

@@ -32,13 +32,7 @@ const command_syntax who_syntax{
                  "latchkey who /jobs/nightly /services/billing",
                  "latchkey who --json /jobs/nightly | jq -r '.participants[0].host'"},
     .exit_status = "0 if something holds a PATH",
-    .failures = {{1, "nothing holds any PATH"},
-                 {64, "wrong use"},
-                 {65, "another error"},
-                 {69, "no server answers"},
-                 {71, "the system failed"},
-                 {74, "cannot write to stdout"},
-                 {77, "not authorized"}},
+    .failures = failures_of_reading("nothing holds any PATH"),
 };
 
 namespace {

@@ -44,6 +44,17 @@ std::vector<option_syntax> connection_options(std::string_view timeout,
     return all;
 }
 
+std::vector<std::pair<int, std::string_view>> failures_of_reading(std::string_view none,
+                                                                  std::string_view other) {
+    return {{1, none},
+            {64, "wrong use"},
+            {65, other},
+            {69, "no server answers"},
+            {71, "the system failed"},
+            {74, "cannot write to stdout"},
+            {77, "not authorized"}};
+}
+
 const std::vector<std::string_view>& configurable_names() {
     static const auto names = [] {
         std::vector<std::string_view> found;

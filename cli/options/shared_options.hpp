@@ -3,6 +3,7 @@
 #include "options/command_syntax.hpp"
 
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace latchkey::cli {
@@ -38,6 +39,11 @@ inline constexpr option_syntax quiet_option{
 /// `json` what it prints as JSON. `more` are further ones.
 [[nodiscard]] std::vector<option_syntax> connection_options(
     std::string_view timeout, std::string_view json, const std::vector<option_syntax>& more = {});
+
+/// The failures of a command that only reads: `none` is what its status 1 means, `other` what 65
+/// does.
+[[nodiscard]] std::vector<std::pair<int, std::string_view>> failures_of_reading(
+    std::string_view none, std::string_view other = "another error");
 
 /// The names that configuration files may have, and LATCHKEY_ variables.
 [[nodiscard]] const std::vector<std::string_view>& configurable_names();
