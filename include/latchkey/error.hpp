@@ -19,7 +19,7 @@ enum class errc {
     invalid_argument = 1,
     /// No server answered in time, so it is not known whether there is contention. The message says
     /// why the last attempt to connect failed. If a server has refused something instead, or has
-    /// sent malformed frames, the call ends with that when its time is over: errc::protocol, or
+    /// sent malformed answers, the call ends with that when its time is over: errc::protocol, or
     /// errc::not_acquired if the same call may succeed later.
     unreachable,
     /// The session ended (expired, or replaced by the server) before the request was answered.

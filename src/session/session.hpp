@@ -35,7 +35,9 @@ struct session_event {
     std::string detail;                   ///< trouble, auth_failed
     /// trouble: a server has sent what is not ZooKeeper's protocol
     bool malformed = false;
-    bool accepted = false;            ///< malformed: the server had accepted the session before
+    /// malformed: the server had accepted the session before, and its answers are wrong, not
+    /// missing
+    bool accepted = false;
     std::array<char, 16> password{};  ///< connected: continues the session, with `id`
     /// connected: `address:port` of the server, numeric, if any process can reach it in clear text;
     /// else empty

@@ -245,8 +245,11 @@ std::string frame_check::answered(std::int32_t xid, std::int32_t error, reader& 
     const question asked = std::move(asked_.front());
     asked_.pop_front();
     if (xid != asked.xid) {
-        return "malformed answer: to request " + std::to_string(xid) + " instead of " +
-               std::to_string(asked.xid);
+        const bool open = std::any_of(
+            asked_.begin(), asked_.end(), [xid](const question& q) { return q.xid == xid; });
+        left_out_ = open;
+        return (open ? "an answer was left out: to request " : "malformed answer: to request ") +
+               std::to_string(xid) + " instead of " + std::to_string(asked.xid);
     }
     if (error != 0) {
         return {};  // the C client reads no further

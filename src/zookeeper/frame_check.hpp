@@ -31,6 +31,11 @@ public:
     /// if it is right. After a wrong one, do not call it again.
     [[nodiscard]] std::string received(std::string_view frame);
 
+    /// Whether the frame was wrong for this reason only: it answers a later request. Servers that
+    /// shut down while requests are under way do that (ZOOKEEPER-1863), and it says no more than
+    /// that the connection is to be replaced.
+    [[nodiscard]] bool answer_left_out() const noexcept { return left_out_; }
+
 private:
     struct operation {
         std::int32_t type = 0;
@@ -57,6 +62,7 @@ private:
     std::size_t pings_ = 0;        ///< without an answer
     std::size_t credentials_ = 0;  ///< without an answer
     std::deque<question> asked_;
+    bool left_out_ = false;
 };
 
 }  // namespace latchkey::inline v0

@@ -48,6 +48,8 @@ public:
     /// Whether it is over because of a frame.
     [[nodiscard]] bool wrong_frame() const noexcept { return wrong_frame_; }
 
+    [[nodiscard]] bool answer_left_out() const noexcept { return check_.answer_left_out(); }
+
 private:
     [[nodiscard]] std::size_t missing() const noexcept;
     void note_requests();

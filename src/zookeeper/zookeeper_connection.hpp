@@ -88,6 +88,11 @@ public:
     /// Whether it was because the server has sent what is not ZooKeeper's protocol.
     [[nodiscard]] bool malformed() const noexcept { return gate_ && gate_->wrong_frame(); }
 
+    /// Whether the next connection to the same server may well do better.
+    [[nodiscard]] bool answer_left_out() const noexcept {
+        return gate_ && gate_->answer_left_out();
+    }
+
     /// What the server has not done within the limit, for people: "no answer within 400 ms".
     [[nodiscard]] std::string unanswered_within(std::chrono::milliseconds limit) const;
 

@@ -393,7 +393,7 @@ void zookeeper_driver::tell_trouble(std::string detail) {
     session_event e;
     e.detail = std::move(detail);
     e.malformed = connection_ && connection_->malformed();
-    e.accepted = e.malformed && connection_->was_connected();
+    e.accepted = e.malformed && connection_->was_connected() && !connection_->answer_left_out();
     tell(e);
 }
 

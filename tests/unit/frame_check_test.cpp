@@ -141,7 +141,16 @@ TEST(FrameCheck, RefusesAnAnswerToNoRequestOrToAnother) {
     EXPECT_THAT(connection().received(body_of(answer_to(-4))), HasSubstr("credentials"));
     EXPECT_THAT(connection().received(body_of(answer_to(-8))), HasSubstr("none is open"));
     auto check = connection({remove_request(1), remove_request(2)});
-    EXPECT_THAT(check.received(body_of(answer_to(2))), HasSubstr("to request 2 instead of 1"));
+    EXPECT_THAT(check.received(body_of(answer_to(3))),
+                HasSubstr("malformed answer: to request 3 instead of 1"));
+    EXPECT_FALSE(check.answer_left_out());
+}
+
+TEST(FrameCheck, SaysThatAnAnswerWasLeftOut) {
+    auto check = connection({remove_request(1), remove_request(2)});
+    EXPECT_THAT(check.received(body_of(answer_to(2))),
+                HasSubstr("an answer was left out: to request 2 instead of 1"));
+    EXPECT_TRUE(check.answer_left_out());
 }
 
 TEST(FrameCheck, TakesPingsAndCredentialsOutOfTurn) {

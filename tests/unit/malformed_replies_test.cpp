@@ -18,6 +18,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -77,11 +78,23 @@ public:
         return jute_writer().text(body).take().substr(4);
     }
 
+    /// No answer of this kind arrives, from now on.
+    void leave_out(std::optional<opcode> what) {
+        const std::lock_guard lock(mutex_);
+        left_out_ = what;
+    }
+
+    bool leaves_out(opcode what) {
+        const std::lock_guard lock(mutex_);
+        return left_out_ == what;
+    }
+
 private:
     std::mutex mutex_;
     std::function<bool(opcode)> which_;
     change how_;
     bool once_ = false;
+    std::optional<opcode> left_out_;
 };
 
 class changing_filter final : public traffic_filter {
@@ -97,7 +110,9 @@ public:
             const auto seen = to_server ? talk_.from_client(*frame) : talk_.from_server(*frame);
             const auto what =
                 seen.what == zookeeper_frame::kind::event ? opcode::none : seen.operation;
-            result.push_back({to_server ? *frame : changes_.apply(what, *std::move(frame))});
+            if (to_server || !changes_.leaves_out(what)) {
+                result.push_back({to_server ? *frame : changes_.apply(what, *std::move(frame))});
+            }
         }
         return result;
     }
@@ -352,6 +367,29 @@ TEST_P(MalformedReplies, ToTheRequestForASessionLeaveACallUnreachable) {
         "malformed answer to the request for a session",
         [](opcode what) { return what == opcode::connect; },
         cut_to(8));
+}
+
+TEST_P(MalformedReplies, ThatAreMissingAreALostConnection) {
+    client_options options{.session_timeout = std::chrono::seconds(4), .access = open_unsafe_acl()};
+    if (front_) {
+        options.tls = trusting();
+    }
+    const client c = client::connect(address(), options);
+    changes_.leave_out(opcode::get_data);
+    std::jthread others([&](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+            std::error_code ignored;
+            static_cast<void>(c.exists("/d", ignored));
+        }
+    });
+    try {
+        static_cast<void>(c.get("/d"));
+        ADD_FAILURE() << "no error";
+    } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::unreachable) << e.what();
+    }
+    changes_.leave_out(std::nullopt);
+    EXPECT_TRUE(c.get("/d")) << "the next answers are believed";
 }
 
 INSTANTIATE_TEST_SUITE_P(InClear, MalformedReplies, ::testing::Values(false));
