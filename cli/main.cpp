@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "options/command_line.hpp"
 #include "options/help.hpp"
+#include "options/man_page.hpp"
 #include "output/exit_status.hpp"
 #include "output/process_start.hpp"
 #include "output/service_manager.hpp"
@@ -73,20 +74,25 @@ std::string help_for(const std::vector<std::string>& words) {
     }
     const bool of_program =
         words.empty() || words.front() == "help" || words.front().rfind('-', 0) == 0;
-    return of_program ? program_help(table()) : help_of(find_command(words.front()).syntax);
+    return of_program ? help_of(program_syntax(table()))
+                      : help_of(find_command(words.front()).syntax);
 }
 
 int run(std::vector<std::string> arguments, status_output& output) {
     const std::string name = std::move(arguments.front());
     arguments.erase(arguments.begin());
     if (name == "-h" || name == "--help") {
-        throw help_request(program_help(table()));
+        throw help_request(help_of(program_syntax(table())));
     }
     if (name == "-V" || name == "--version") {
         throw help_request(version_line());
     }
     if (name == "help") {
         throw help_request(help_for(arguments));
+    }
+    if (name == "__man" && arguments.size() == 1) {
+        write_man_pages(arguments.front(), table());
+        return exit_status::success;
     }
     if (name == "__complete") {
         return complete_command(arguments, table());
@@ -97,7 +103,7 @@ int run(std::vector<std::string> arguments, status_output& output) {
 /// The exit status.
 int run_and_report(std::vector<std::string> arguments) {
     if (arguments.empty()) {
-        static_cast<void>(write_to(STDERR_FILENO, program_help(table())));
+        static_cast<void>(write_to(STDERR_FILENO, help_of(program_syntax(table()))));
         return exit_status::usage;
     }
     find_service_manager();

@@ -48,12 +48,12 @@ struct command_syntax {
     std::string_view summary;
     std::vector<usage_form> usage;
     std::vector<paragraph> about;
-    std::vector<std::vector<option_syntax>>
-        options;  ///< in groups; those of `basic_options` follow
+    std::vector<std::vector<option_syntax>> options =
+        {};  ///< in groups; those of `basic_options` follow
     std::vector<paragraph> notes = {};
     std::vector<std::string_view> examples = {};
-    std::string_view exit_status;
-    std::vector<std::pair<int, std::string_view>> failures;
+    std::string_view exit_status = {};
+    std::vector<std::pair<int, std::string_view>> failures = {};
     std::vector<described_name> environment = {};  ///< besides that of configurable options
 
     /// Whether a command of the user can follow, whose options are not latchkey's: latchkey's end

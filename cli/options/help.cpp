@@ -96,24 +96,26 @@ std::string help_of(const command_syntax& syntax) {
     for (const auto example : syntax.examples) {
         text += fmt::format("  {}\n", example);
     }
-    text += '\n' + wrapped("", fmt::format("Exit status: {}, and", syntax.exit_status), 0);
+    if (!syntax.exit_status.empty()) {
+        text += '\n' + wrapped("", fmt::format("Exit status: {}, and", syntax.exit_status), 0);
+    }
     for (const auto& [status, meaning] : syntax.failures) {
         text += wrapped(fmt::format("{:>5}  ", status), meaning, 7);
     }
     return text;
 }
 
-std::string program_help(std::span<const command_syntax* const> commands) {
+command_syntax program_syntax(std::span<const command_syntax* const> commands) {
     std::vector<described_name> list;
     for (const auto* const one : commands) {
         list.push_back({one->name, one->summary});
     }
-    return "Usage: latchkey COMMAND [OPTION]...\n\n"
-           "Locks and leader election on Apache ZooKeeper, for commands and scripts.\n\n"
-           "Commands:\n" +
-           listed(list) +
-           "\nlatchkey help COMMAND and latchkey COMMAND --help describe a command.\n" +
-           options(basic_options());
+    return {.name = program_name,
+            .summary = "locks and leader election on Apache ZooKeeper",
+            .usage = {{}},
+            .about = {{"Locks and leader election on Apache ZooKeeper, for commands and scripts."},
+                      {"Commands:", std::move(list)},
+                      {"latchkey help COMMAND and latchkey COMMAND --help describe a command."}}};
 }
 
 }  // namespace latchkey::cli

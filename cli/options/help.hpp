@@ -11,10 +11,11 @@ namespace latchkey::cli {
 /// "latchkey lock [OPTION]... PATH".
 [[nodiscard]] std::string usage_line(const command_syntax& syntax, const usage_form& form);
 
-/// What `latchkey COMMAND --help` prints, for a terminal of 80 columns.
+/// What --help prints, for a terminal of 80 columns.
 [[nodiscard]] std::string help_of(const command_syntax& syntax);
 
-/// What `latchkey --help` prints.
-[[nodiscard]] std::string program_help(std::span<const command_syntax* const> commands);
+/// That of the program itself.
+inline constexpr std::string_view program_name = "COMMAND";
+[[nodiscard]] command_syntax program_syntax(std::span<const command_syntax* const> commands);
 
 }  // namespace latchkey::cli

@@ -76,6 +76,15 @@ std::string variable_of(std::string_view option) {
     return variable;
 }
 
+const std::vector<described_name>& connection_environment() {
+    static const std::vector<described_name> all{
+        {"ZK_HOSTS", "The servers, if neither --servers nor LATCHKEY_SERVERS is given."},
+        {"LATCHKEY_AUTH", "Credentials, \"digest USER:PASSWORD\", if --auth-file is not given."},
+        {"LATCHKEY_CONFIG", "The value of --config, if that is not given."},
+        {"LATCHKEY_PROFILE", "The value of --profile, if that is not given."}};
+    return all;
+}
+
 std::vector<described_name> command_environment(bool has_token) {
     std::vector<described_name> all{
         {"SHELL", "The shell that runs the STRING of -c."},

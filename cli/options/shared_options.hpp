@@ -51,6 +51,9 @@ inline constexpr option_syntax quiet_option{
 /// "LATCHKEY_TLS_CA" for "tls-ca".
 [[nodiscard]] std::string variable_of(std::string_view option);
 
+/// What else of the environment a command uses that connects.
+[[nodiscard]] const std::vector<described_name>& connection_environment();
+
 /// What a command of the user gets, and uses, of the environment.
 [[nodiscard]] std::vector<described_name> command_environment(bool has_token);
 

@@ -3,6 +3,7 @@
 #include "completion/shell_words.hpp"
 #include "options/command_line.hpp"
 #include "options/help.hpp"
+#include "options/man_page.hpp"
 #include "output/exit_status.hpp"
 
 #include <algorithm>
@@ -121,8 +122,34 @@ Exit status: CMD's own, and
 }
 
 TEST(Help, ListsTheCommandsOfTheTable) {
-    EXPECT_THAT(program_help(all_commands),
+    EXPECT_THAT(help_of(program_syntax(all_commands)),
                 HasSubstr("\n  run    run a command\n  break  end a participant\n"));
+}
+
+TEST(ManPage, HasThePartsOfTheTableInRoff) {
+    const command_syntax look{
+        .name = "look",
+        .summary = "look at things",
+        .usage = {{"", {"PATH"}}},
+        .about = {{".hidden re-reads PATH, PATHS and $PATH; it's \\ here"}},
+        .options = {{{"-w, --wait", "SEC", "give up, as --no-wait does", true}}},
+        .examples = {"latchkey look /a | jq -r '.[0]'"},
+        .exit_status = "0",
+        .failures = {{1, "no PATH"}}};
+    const std::string page = man_page(look, all_commands, "2026-01-02");
+    for (const std::string part :
+         {".TH LATCHKEY\\-LOOK 1 \"2026-01-02\" \"Latchkey ",
+          ".SH NAME\nlatchkey\\-look \\- look at things\n",
+          ".SH SYNOPSIS\n\\fBlatchkey\\fR \\fBlook\\fR [\\fIOPTION\\fR]... \\fIPATH\\fR\n",
+          ".PP\n\\&.hidden re-reads \\fIPATH\\fR, PATHS and $PATH; it\\(aqs \\e here\n",
+          ".TP\n\\fB\\-w\\fR, \\fB\\-\\-wait\\fR \\fISEC\\fR\ngive up, as "
+          "\\fB\\-\\-no\\-wait\\fR does\n",
+          ".SH EXIT STATUS\n0, and:\n.TP\n\\fB1\\fR\nno \\fIPATH\\fR\n",
+          ".SH ENVIRONMENT\n.TP\n\\fBLATCHKEY_WAIT\\fR\nThe value of \\fB\\-\\-wait\\fR",
+          ".nf\nlatchkey look /a | jq \\-r \\(aq.[0]\\(aq\n.fi\n",
+          ".BR latchkey (1),\n.BR latchkey\\-break (1),\n.BR latchkey\\-gate (1),\n"}) {
+        EXPECT_THAT(page, HasSubstr(part));
+    }
 }
 
 TEST(Completion, OffersCommandsOptionsZnodesAndParticipants) {
