@@ -227,6 +227,15 @@ std::string page_name(const command_syntax& syntax) {
     return syntax.name == program_name ? "latchkey" : fmt::format("latchkey-{}", syntax.name);
 }
 
+std::string pages(std::span<const command_syntax* const> all, const value_names& values) {
+    std::string text;
+    for (const auto* const one : all) {
+        text += fmt::format(
+            ".TP\n.BR {} (1)\n{}\n", literal(page_name(*one)), marked(one->summary, values));
+    }
+    return text;
+}
+
 std::string see_also(const command_syntax& syntax, std::span<const command_syntax* const> all) {
     std::vector<std::string> names{"latchkey"};
     for (const auto* const one : all) {
@@ -265,7 +274,12 @@ std::string man_page(const command_syntax& syntax,
     }
     add("NAME", fmt::format("{} \\- {}\n", literal(name), literal(syntax.summary, true)));
     add("SYNOPSIS", uses);
-    add("DESCRIPTION", paragraphs(syntax.about, values) + paragraphs(syntax.notes, values));
+    if (syntax.name == program_name) {
+        add("DESCRIPTION", paragraphs({syntax.about.front()}, values));
+        add("COMMANDS", pages(commands, values));
+    } else {
+        add("DESCRIPTION", paragraphs(syntax.about, values) + paragraphs(syntax.notes, values));
+    }
     add("OPTIONS", options(syntax, values));
     add("EXIT STATUS", statuses(syntax, values));
     add("ENVIRONMENT", environment(syntax, values));
