@@ -1,5 +1,5 @@
 # Sources that are compiled together share the templates that they instantiate: two thirds of the time. LATCHKEY_COMPILE_TOGETHER
-# says whether they are (preset dev and those like it), this which. The build with Clang compiles each alone, and so finds
+# says whether they are, this which. The build with Clang compiles each alone, and so finds
 # what a source has forgotten to include.
 #
 # What CMake generates for this names sources by absolute paths, and so no compiler cache knows them in another checkout.

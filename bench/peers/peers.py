@@ -15,7 +15,7 @@ A run of all workloads writes its table and its plots into docs/performance.md a
   --blocks N      so many blocks of each workload (5)
   --seconds S     the length of a block (0.7)
   --minutes M     how long the whole run may take (12): later workloads get fewer blocks if time runs out
-  --build FOLDER  where the drivers are (build/release)
+  --build FOLDER  where the drivers are (build/bench)
 """
 import argparse
 import datetime
