@@ -15,6 +15,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace latchkey::cli {
 

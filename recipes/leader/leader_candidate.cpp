@@ -186,15 +186,10 @@ void wait_for_term::note_confirmed() {
 // ---- transfers: leadership_transfer decides, and this does it ----
 
 /// An offer that was made to one place is not valid for the next one.
-void leader_candidate::on_beginning() {
+void leader_candidate::on_place(const queue_position* p) {
+    leader_loop::on_place(p);
     if (transfers_) {
-        transfers_->leave();
-    }
-}
-
-void leader_candidate::on_reserved(queue_position p) {
-    if (transfers_) {
-        transfers_->queue(p.path);
+        p != nullptr ? transfers_->queue(p->path) : transfers_->leave();
     }
 }
 

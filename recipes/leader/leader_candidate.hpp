@@ -52,8 +52,7 @@ private:
     task<next_step> lead(std::shared_ptr<leader_term> granted) override;
     task<next_step> on_refused(failure why) override;
     void on_end() override;
-    void on_beginning() override;
-    void on_reserved(queue_position p) override;
+    void on_place(const queue_position* p) override;
     void on_confirmed() override;
     void client_closed(const failure& why) override;
 

@@ -37,11 +37,9 @@ public:
     leader_grant(std::shared_ptr<client_core> core,
                  std::shared_ptr<const queue_recipe> as,
                  const leader_terms& who)
-        : core_(std::move(core)), as_(std::move(as)), who_(who) {}
+        : last_step(true), core_(std::move(core)), as_(std::move(as)), who_(who) {}
 
     void look_ahead() override;
-
-    [[nodiscard]] bool looks_behind_each_list() const noexcept override { return true; }
 
     task<end> take(place p) override;
 

@@ -74,7 +74,7 @@ void leader_loop::client_closed(const failure&) {
 task<bool> leader_loop::live() {
     while (!closed()) {
         auto contending = contend();
-        queue_participant::outcome o = co_await contending;
+        contended o = co_await contending;
         auto next = next_step::queue;
         if (!is_empty(o.granted)) {
             auto granted =
@@ -115,8 +115,8 @@ task<bool> leader_loop::live() {
     co_return true;
 }
 
-task<queue_participant::outcome> leader_loop::contend() {
-    oneshot<queue_participant::outcome> settled;
+task<leader_loop::contended> leader_loop::contend() {
+    oneshot<contended> settled;
     settle_ = settled.setter();
     begun_ = core_->loop().now();
     span_ = core_->telemetry().begin(path(), recipe_->leads, begun_);
@@ -127,7 +127,7 @@ task<queue_participant::outcome> leader_loop::contend() {
         shared_from_this());
     const auto keep = participant_;
     keep->start();
-    queue_participant::outcome o = co_await settled;
+    contended o = co_await settled;
     participant_.reset();
     if (is_empty(o.granted)) {
         core_->telemetry().not_granted(span_, o.why);
@@ -141,19 +141,30 @@ task<queue_participant::outcome> leader_loop::contend() {
 
 void leader_loop::on_outcome(queue_participant::outcome o) {
     const auto settle = std::exchange(settle_, nullptr);
-    settle(std::move(o));
+    settle({std::move(o.why), o.granted ? publish(*std::move(o.granted)) : hold()});
 }
 
-held_place::notifications leader_loop::notifications() {
-    return {.released = if_alive([this] {
-                holds_ = false;
-                wake();
-            }),
-            .lost = if_alive([this] {
-                if (const auto note = std::exchange(on_lost_, nullptr)) {
-                    note(true);
-                }
-            })};
+void leader_loop::on_place(const queue_position* p) {
+    if (p != nullptr) {
+        core_->telemetry().queued(span_, p->path, p->position, recipe_->mode);
+    }
+}
+
+hold leader_loop::publish(attempt::grant g) {
+    return held_place::publish(core_,
+                               recipe_,
+                               std::move(g),
+                               span_,
+                               {.released = if_alive([this] {
+                                    holds_ = false;
+                                    wake();
+                                }),
+                                .lost = if_alive([this] {
+                                    if (const auto note = std::exchange(on_lost_, nullptr)) {
+                                        note(true);
+                                    }
+                                })},
+                               {});
 }
 
 /// False if the candidate was closed before.

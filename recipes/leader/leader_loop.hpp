@@ -8,6 +8,7 @@
 #include "loop/monitor.hpp"
 #include "loop/paced_retry.hpp"
 #include "loop/task.hpp"
+#include "queue/held_place.hpp"
 #include "queue/queue_participant.hpp"
 #include "queue/queue_recipe.hpp"
 
@@ -86,7 +87,7 @@ protected:
     }
 
     // queue_participant::owner and session_listener
-    void on_reserved(queue_position) override {}
+    void on_place(const queue_position* p) override;
 
     void on_confirmed() override {}
 
@@ -103,14 +104,17 @@ protected:
     backoff pauses_{std::chrono::milliseconds(100), longest_pause};
 
 private:
-    held_place::notifications notifications() final;
-
-    telemetry::span& span() noexcept final { return span_; }
+    /// A hold, or nothing (closed), or a failure.
+    struct contended {
+        failure why = {};
+        hold granted = {};
+    };
 
     void on_outcome(queue_participant::outcome o) final;
 
     [[nodiscard]] task<bool> live();
-    [[nodiscard]] task<queue_participant::outcome> contend();
+    [[nodiscard]] task<contended> contend();
+    [[nodiscard]] hold publish(attempt::grant g);
     [[nodiscard]] bool publish_term(const std::shared_ptr<leader_term>& granted);
     void wake();
 
@@ -122,9 +126,9 @@ private:
 
     // On the loop only.
     running_task living_;
-    telemetry::span span_;                                    ///< of the participant
-    std::function<void(queue_participant::outcome)> settle_;  ///< while it contends
-    std::function<void(bool)> wake_;  ///< while it is idle, pauses, or waits for its release
+    telemetry::span span_;                   ///< of the participant
+    std::function<void(contended)> settle_;  ///< while it contends
+    std::function<void(bool)> wake_;         ///< while it is idle, pauses, or waits for its release
     timer pause_;
     paced_retry rejoin_pause_;
     bool started_ = false;

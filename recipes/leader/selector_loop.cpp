@@ -71,6 +71,13 @@ void selector_loop::start() {
     core()->post([self = self()] { self->begin(); });
 }
 
+void selector_loop::on_place(const queue_position* p) {
+    leader_loop::on_place(p);
+    if (p == nullptr) {
+        set(state::waiting);
+    }
+}
+
 void selector_loop::interrupt() noexcept {
     std::stop_source stop = [this] {
         const monitor_lock lock(guard_);

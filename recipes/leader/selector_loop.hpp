@@ -80,7 +80,7 @@ private:
     task<next_step> on_refused(failure why) override;
     void on_end() override;
 
-    void on_beginning() override { set(state::waiting); }
+    void on_place(const queue_position* p) override;
 
     [[nodiscard]] task<next_step> fail(thrown what);
 

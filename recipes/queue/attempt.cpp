@@ -84,7 +84,7 @@ void attempt::note_joined(const protected_create::joined& j) {
     prefix_size_ = static_cast<std::uint8_t>(create_->prefix().size());
     create_.reset();
     first_since_joining_ = first_since_joining_ &&
-                           ((j.listed && !j.found) || (step_ && step_->looks_behind_each_list()));
+                           ((j.listed && !j.found) || (step_ && step_->looks_behind_each_list));
     set_znodes(j.paths);
     zxid_ = j.zxid;
     is_alone_ = j.alone;
@@ -214,7 +214,7 @@ task<queue_wait::end> attempt::until_first(std::vector<directory_lists::answer> 
 }
 
 void attempt::on_listing() {
-    if (step_ && step_->looks_behind_each_list()) {
+    if (step_ && step_->looks_behind_each_list) {
         step_->look_ahead();
     }
 }

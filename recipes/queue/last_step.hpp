@@ -43,7 +43,12 @@ public:
         std::int64_t zxid = 0;                ///< the token; 0: that of the place in the queue
     };
 
-    last_step() = default;
+    /// Whether look_ahead() is called behind each list that shows this participant to be the first,
+    /// and not behind the create's alone.
+    const bool looks_behind_each_list;
+
+    explicit last_step(bool each_list) : looks_behind_each_list(each_list) {}
+
     last_step(const last_step&) = delete;
     last_step& operator=(const last_step&) = delete;
     virtual ~last_step() = default;
@@ -51,9 +56,6 @@ public:
     /// Asks what take() has to know. It is sent right behind the list that shows that this
     /// participant is the first, so it costs no round trip.
     virtual void look_ahead() = 0;
-
-    /// Whether that is sent behind each such list, and not behind the create's alone.
-    [[nodiscard]] virtual bool looks_behind_each_list() const noexcept { return false; }
 
     /// The step. Goes on with the next connection. The object outlives the task.
     [[nodiscard]] virtual task<end> take(place p) = 0;

@@ -62,31 +62,19 @@ void acquire_call::note_end(const result& r) {
 
 // ---- ... that contends ----
 
-void acquire_call::on_reserved(queue_position p) {
+void acquire_call::on_place(const queue_position* p) {
+    if (p == nullptr) {
+        return;
+    }
+    core()->telemetry().queued(span_, p->path, p->position, as_->mode);
     if (reserved_ && !only_looks()) {
-        core()->call([tell = reserved_, p = std::move(p)] { (*tell)(p); });
+        core()->call([tell = reserved_, place = *p] { (*tell)(place); });
     }
 }
 
 void acquire_call::on_confirmed() {
     confirmed_ = true;
     queue_->on_confirmed(*this);
-}
-
-held_place::notifications acquire_call::notifications() {
-    return {.released = queue_->next_after(*this), .lost = nullptr};
-}
-
-held_place::turns acquire_call::turns() {
-    if (!for_others_ || !queue_->turns_ || queue_->retired_) {
-        return {};
-    }
-    // The turns keep this function, and the queue keeps them.
-    return {queue_->turns_, [weak = std::weak_ptr(queue_)] {
-                if (const auto queue = weak.lock()) {
-                    queue->serve();
-                }
-            }};
 }
 
 // ---- the queue ----
@@ -184,25 +172,36 @@ void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
     keep->start();
 }
 
-/// What follows the hold of `a`; nothing, if no other caller waits for it.
-std::function<void()> local_queue::next_after(const acquire_call& a) {
-    if (!a.for_others_) {
-        return nullptr;
+/// The hold of `a`. The other callers contend after it, or hold in its place.
+hold local_queue::publish(const acquire_call& a, attempt::grant g) {
+    held_place::notifications then;
+    held_place::turns turns;
+    if (a.for_others_) {
+        then.released = [self = shared_from_this()] { self->advance(); };
     }
-    return [self = shared_from_this()] { self->advance(); };
+    if (a.for_others_ && turns_ && !retired_) {
+        // The turns keep this function, and the queue keeps them.
+        turns = {turns_, [weak = weak_from_this()] {
+                     if (const auto queue = weak.lock()) {
+                         queue->serve();
+                     }
+                 }};
+    }
+    return held_place::publish(
+        core_, a.as_, std::move(g), a.span_, std::move(then), std::move(turns));
 }
 
 void local_queue::on_contended(acquire_call& a, queue_participant::outcome o) {
-    const bool granted = !is_empty(o.granted);
+    hold granted = o.granted ? publish(a, *std::move(o.granted)) : hold();
     const bool for_others = a.for_others_;
-    if (granted && for_others) {
+    if (o.granted && for_others) {
         participant_.reset();
-        held_ = hold_state::of(o.granted);
+        held_ = hold_state::of(granted);
     }
-    directory_known_ = directory_known_ || granted;
+    directory_known_ = directory_known_ || o.granted;
     a.participant_.reset();
-    a.finish({std::move(o.why), std::move(o.granted)});
-    if (for_others && !granted) {
+    a.finish({std::move(o.why), std::move(granted)});
+    if (for_others && !o.granted) {
         advance();
     }
 }

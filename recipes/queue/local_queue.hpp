@@ -4,6 +4,7 @@
 
 #include "client/user_call.hpp"
 #include "hold/hold_state.hpp"
+#include "queue/held_place.hpp"
 #include "queue/place_turns.hpp"
 #include "queue/queue_participant.hpp"
 
@@ -75,7 +76,7 @@ private:
     [[nodiscard]] bool is_ahead_confirmed() const;
     void confirm_waiting();
     void confirm_if_ahead_is();
-    [[nodiscard]] std::function<void()> next_after(const acquire_call& a);
+    [[nodiscard]] hold publish(const acquire_call& a, attempt::grant g);
     void on_contended(acquire_call& a, queue_participant::outcome o);
     void advance();
     void withdraw(const std::shared_ptr<acquire_call>& a);
@@ -123,12 +124,8 @@ private:
     void note_end(const result& r) override;
 
     // queue_participant::owner
-    void on_reserved(queue_position p) override;
+    void on_place(const queue_position* p) override;
     void on_confirmed() override;
-    held_place::notifications notifications() override;
-    held_place::turns turns() override;
-
-    telemetry::span& span() noexcept override { return span_; }
 
     void on_outcome(queue_participant::outcome o) override {
         queue_->on_contended(*this, std::move(o));

@@ -31,7 +31,7 @@ void queue_participant::start() {
 // ---- attempts ----
 
 void queue_participant::begin_anew() {
-    owner_->on_beginning();
+    owner_->on_place(nullptr);
     begin_attempt();
 }
 
@@ -60,8 +60,7 @@ void queue_participant::start_attempt() {
 
 void queue_participant::on_reserved(queue_position p) {
     if (owner_) {
-        core_->telemetry().queued(owner_->span(), p.path, p.position, settings_.as->mode);
-        owner_->on_reserved(std::move(p));
+        owner_->on_place(&p);
     }
 }
 
@@ -74,7 +73,7 @@ void queue_participant::on_confirmed() {
 void queue_participant::on_ended(attempt::end e) {
     switch (e.what) {
         case attempt::end::kind::granted:
-            on_granted(std::move(e.granted));
+            finish({.granted = std::move(e.granted)});
             break;
         case attempt::end::kind::place_lost:
             on_place_lost();
@@ -87,23 +86,12 @@ void queue_participant::on_ended(attempt::end e) {
     }
 }
 
-void queue_participant::on_granted(attempt::grant g) {
-    const auto keep = shared_from_this();
-    hold granted = held_place::publish(core_,
-                                       settings_.as,
-                                       std::move(g),
-                                       owner_->span(),
-                                       owner_->notifications(),
-                                       owner_->turns());
-    finish({.granted = std::move(granted)});
-}
-
 void queue_participant::on_place_lost() {
     const auto keep = shared_from_this();
     settings_.directory_known = attempt_->directory_known();
     attempt_.reset();
     if (owner_) {
-        owner_->on_beginning();
+        owner_->on_place(nullptr);
     }
     retry_.soon([this] { begin_attempt(); });
 }
@@ -168,7 +156,7 @@ void queue_participant::give_up(failure why) {
 
 void queue_participant::finish(outcome o) {
     const auto self = shared_from_this();
-    attempt_.reset();
+    const auto over = std::move(attempt_);  // what it was granted is the owner's after this
     if (gives_up_) {
         gives_up_->limit.cancel();
     }

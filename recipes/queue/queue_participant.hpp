@@ -1,17 +1,16 @@
 #pragma once
 
-#include <latchkey/hold.hpp>
 #include <latchkey/participant.hpp>
 
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
 #include "queue/attempt.hpp"
-#include "queue/held_place.hpp"
 #include "queue/queue_recipe.hpp"
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -34,10 +33,11 @@ public:
         bool only_if_first = false;  ///< reads first, and gives up if others are ahead
     };
 
-    /// A hold, or nothing (cancelled, or others are ahead), or a failure.
+    /// A grant, which the owner publishes at once; or nothing (canceled, or others are ahead), or a
+    /// failure.
     struct outcome {
         failure why = {};
-        hold granted = {};
+        std::optional<attempt::grant> granted = {};
     };
 
     /// Who contends. Called on the loop, and not after on_outcome().
@@ -47,18 +47,11 @@ public:
         owner(const owner&) = delete;
         owner& operator=(const owner&) = delete;
 
-        /// The place that was reserved, if any was, is lost, and another one is looked for.
-        virtual void on_beginning() {}
+        /// Its place in the queue; null: it has none, or none any more, and looks for one.
+        virtual void on_place(const queue_position* p) = 0;
 
-        virtual void on_reserved(queue_position p) = 0;
         /// The servers have answered that it is in the queue: of each attempt, once.
         virtual void on_confirmed() = 0;
-        /// Of the hold that is granted now: whom it notifies, and who holds after it.
-        [[nodiscard]] virtual held_place::notifications notifications() = 0;
-
-        [[nodiscard]] virtual held_place::turns turns() { return {}; }
-
-        [[nodiscard]] virtual telemetry::span& span() noexcept = 0;
 
         /// May destroy the participant.
         virtual void on_outcome(outcome o) = 0;
@@ -107,7 +100,6 @@ private:
     void on_reserved(queue_position p) override;
     void on_ended(attempt::end e) override;
 
-    void on_granted(attempt::grant g);
     void on_place_lost();
 
     void begin_attempt();
