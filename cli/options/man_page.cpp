@@ -165,7 +165,7 @@ std::string entries(const std::vector<described_name>& list, const value_names& 
     return text;
 }
 
-std::string paragraphs(const std::vector<paragraph>& all, const value_names& values) {
+std::string described(const std::vector<paragraph>& all, const value_names& values) {
     std::string text;
     for (const paragraph& one : all) {
         text += one.text.empty() ? "" : fmt::format(".PP\n{}\n", marked(one.text, values));
@@ -174,7 +174,7 @@ std::string paragraphs(const std::vector<paragraph>& all, const value_names& val
     return text;
 }
 
-std::string options(const command_syntax& syntax, const value_names& values) {
+std::string options_of(const command_syntax& syntax, const value_names& values) {
     std::string text;
     for (const auto& group : syntax.all_options()) {
         for (const option_syntax& one : group) {
@@ -275,12 +275,12 @@ std::string man_page(const command_syntax& syntax,
     add("NAME", fmt::format("{} \\- {}\n", literal(name), literal(syntax.summary, true)));
     add("SYNOPSIS", uses);
     if (syntax.name == program_name) {
-        add("DESCRIPTION", paragraphs({syntax.about.front()}, values));
+        add("DESCRIPTION", described({syntax.about.front()}, values));
         add("COMMANDS", pages(commands, values));
     } else {
-        add("DESCRIPTION", paragraphs(syntax.about, values) + paragraphs(syntax.notes, values));
+        add("DESCRIPTION", described(syntax.about, values) + described(syntax.notes, values));
     }
-    add("OPTIONS", options(syntax, values));
+    add("OPTIONS", options_of(syntax, values));
     add("EXIT STATUS", statuses(syntax, values));
     add("ENVIRONMENT", environment(syntax, values));
     add("EXAMPLES", examples(syntax));
