@@ -1,9 +1,15 @@
 #include <latchkey/inspect.hpp>
 
-#include "client/blocking_read.hpp"
 #include "client/client_core.hpp"
+#include "client/read_window.hpp"
 #include "inspect/path_look.hpp"
 #include "text/path.hpp"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace latchkey::inline v0 {
 namespace {
@@ -11,45 +17,51 @@ namespace {
 /// How often inspect() looks at a path whose holders change while it looks.
 constexpr int most_looks = 3;
 
+constexpr std::array kind_names{"none",
+                                "mutex",
+                                "shared_mutex",
+                                "semaphore",
+                                "curator_semaphore",
+                                "leader_election",
+                                "barrier",
+                                "double_barrier",
+                                "group",
+                                "unknown"};
+
+task<failure> look_at_path(look_source& servers, path_look& look) {
+    auto first_half = read_path(servers, look);
+    failure why = co_await first_half;
+    if (!why) {
+        auto second_half = read_participants(servers, look, true);
+        why = co_await second_half;
+    }
+    co_return why;
+}
+
 }  // namespace
 
 const char* to_string(lock_kind k) noexcept {
-    switch (k) {
-        case lock_kind::none:
-            return "none";
-        case lock_kind::mutex:
-            return "mutex";
-        case lock_kind::shared_mutex:
-            return "shared_mutex";
-        case lock_kind::semaphore:
-            return "semaphore";
-        case lock_kind::curator_semaphore:
-            return "curator_semaphore";
-        case lock_kind::leader_election:
-            return "leader_election";
-        case lock_kind::barrier:
-            return "barrier";
-        case lock_kind::double_barrier:
-            return "double_barrier";
-        case lock_kind::group:
-            return "group";
-        case lock_kind::unknown:
-            break;
-    }
-    return "unknown";
+    return kind_names.at(static_cast<std::size_t>(k));
 }
 
 queue_view inspect(const client& c, const std::string& path, std::error_code& ec) {
     return report(ec, [&]() -> queue_view {
-        const auto core = client_core::of(c);
+        read_window window(client_core::of(c));
+        look_source servers(window);
         check_path(path);
         for (int looks = 1;; ++looks) {
-            path_look one(path);
-            while (!one.done()) {
-                one.answer(blocking_read(*core, one.questions(), one.most_data()));
+            path_look look;
+            look.view.path = path;
+            std::optional<failure> end;
+            running_task looking;
+            looking.start(look_at_path(servers, look),
+                          [&end](failure why) { end = std::move(why); });
+            while (!end) {
+                window.take();
             }
-            if (!one.missed_the_holders() || looks == most_looks) {
-                return one.take_view();
+            end->raise();
+            if (!look.missed_the_holders || looks == most_looks) {
+                return std::move(look.view);
             }
         }
     });

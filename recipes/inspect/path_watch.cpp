@@ -16,8 +16,9 @@ namespace {
 std::vector<request> watched_reads(const std::string& path) {
     std::vector<request> reads{request::children(path), request::get(path)};
     for (const lock_kind k : {lock_kind::semaphore, lock_kind::curator_semaphore}) {
-        reads.push_back(request::children(join_path(path, queue_of_kind(k, {})->directory)));
-        reads.push_back(request::children(join_path(path, permits_of_kind(k))));
+        const queue_seen queue = queue_of_kind(k, {});
+        reads.push_back(request::children(join_path(path, queue.directory)));
+        reads.push_back(request::children(join_path(path, queue.permits)));
     }
     return reads;
 }
