@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -14,8 +15,8 @@ public:
 
     enum class needs : std::uint8_t { all, any };
 
-    vertex add(needs n) {
-        vertices_.push_back({n, {}});
+    vertex add(needs n, std::vector<vertex> blockers = {}) {
+        vertices_.push_back({n, std::move(blockers)});
         return static_cast<vertex>(vertices_.size() - 1);
     }
 
@@ -36,8 +37,9 @@ public:
     /// AND-OR model E. Knapp, "Deadlock Detection in Distributed Databases", ACM Computing Surveys
     /// 19(4), 1987. With needs::all alone the rest has a cycle, with needs::any alone a knot.) The
     /// rest contains those that only wait behind a deadlock. So it is split into strongly connected
-    /// components (R. Tarjan, SIAM Journal on Computing 1(2), 1972), and each of them is reduced
-    /// again by itself. Takes time in the number of edges, for each level of that.
+    /// components (S. R. Kosaraju; M. Sharir, Computers & Mathematics with Applications 7(1),
+    /// 1981), and each of them is reduced again by itself. Takes time in the number of edges, for
+    /// each level of that.
     [[nodiscard]] std::vector<std::vector<vertex>> knots() const;
 
     /// A shortest cycle through `first` within the vertices for which `inside` is true. Each waits
@@ -51,9 +53,12 @@ private:
         std::vector<vertex> blockers;
     };
 
-    [[nodiscard]] std::vector<vertex> blocked_in(const std::vector<vertex>& set) const;
-    [[nodiscard]] std::vector<std::vector<vertex>> components_of(
-        const std::vector<vertex>& set) const;
+    using vertices = std::vector<vertex>;
+    using edges = std::vector<vertices>;
+
+    [[nodiscard]] vertices blocked_in(const vertices& set, const edges& waiting) const;
+    [[nodiscard]] std::vector<vertices> components_of(const vertices& set,
+                                                      const edges& waiting) const;
 
     std::vector<entry> vertices_;
 };
