@@ -114,9 +114,13 @@ private:
         const participant* who = nullptr;
     };
 
-    vertex add(needs n, const meaning& m, std::vector<vertex> blockers = {}) {
+    vertex add(needs n, const meaning& m, const std::vector<vertex>& blockers = {}) {
         meanings_.push_back(m);
-        return graph_.add(n, std::move(blockers));
+        const vertex at = graph_.add(n);
+        for (const vertex b : blockers) {
+            graph_.wait(at, b);
+        }
+        return at;
     }
 
     void add_waits(const queue_view& v) {
@@ -164,7 +168,7 @@ private:
         if (blocked.empty() || (is_semaphore(v.kind) && one_goes_on)) {
             return std::nullopt;
         }
-        return add(is_semaphore(v.kind) ? needs::any : needs::all, {&v}, std::move(blocked));
+        return add(is_semaphore(v.kind) ? needs::any : needs::all, {&v}, blocked);
     }
 
     [[nodiscard]] bool is_session(vertex v) const { return meanings_[v].view == nullptr; }

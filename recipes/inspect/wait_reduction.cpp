@@ -1,26 +1,20 @@
 #include "inspect/wait_reduction.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace latchkey::inline v0 {
 
 std::vector<wait_reduction::vertices> wait_reduction::knots() const {
-    edges waiting(vertices_.size());  // by what is waited for
-    std::vector<vertices> open(1);
-    for (vertex v = 0; v < vertices_.size(); ++v) {
-        open.front().push_back(v);
-        for (const vertex b : vertices_[v].blockers) {
-            waiting[b].push_back(v);
-        }
-    }
+    std::vector<vertices> open(1, vertices(vertices_.size()));
+    std::iota(open.front().begin(), open.front().end(), 0);
     std::vector<vertices> found;
     while (!open.empty()) {
         const vertices set = std::move(open.back());
         open.pop_back();
-        for (vertices& one : components_of(blocked_in(set, waiting), waiting)) {
+        for (vertices& one : components_of(blocked_in(set))) {
             if (one.size() == set.size()) {
                 found.push_back(std::move(one));
             } else if (one.size() > 1) {
@@ -32,50 +26,38 @@ std::vector<wait_reduction::vertices> wait_reduction::knots() const {
 }
 
 /// What stays blocked if everything outside of the set goes on.
-wait_reduction::vertices wait_reduction::blocked_in(const vertices& set,
-                                                    const edges& waiting) const {
+wait_reduction::vertices wait_reduction::blocked_in(const vertices& set) const {
     std::vector<char> blocked(vertices_.size());
     std::vector<std::size_t> missing(vertices_.size());  // how many have to go on yet
-    const auto goes_on = [&](vertex v) {
-        const entry& e = vertices_[v];
-        return missing[v] == 0 || (e.need == needs::any && missing[v] < e.blockers.size());
-    };
     for (const vertex v : set) {
         blocked[v] = 1;
+        for (const vertex w : vertices_[v].waiting) {
+            ++missing[w];
+        }
     }
     vertices going_on;
-    for (const vertex v : set) {
-        for (const vertex b : vertices_[v].blockers) {
-            missing[v] += blocked[b] != 0 ? 1 : 0;
-        }
-        if (goes_on(v)) {
+    const auto reduce = [&](vertex v) {
+        const entry& e = vertices_[v];
+        const bool one_goes_on = e.need == needs::any && missing[v] < e.blockers.size();
+        if (blocked[v] != 0 && (missing[v] == 0 || one_goes_on)) {
+            blocked[v] = 0;
             going_on.push_back(v);
         }
-    }
-    for (const vertex v : going_on) {
-        blocked[v] = 0;
-    }
-    while (!going_on.empty()) {
-        const vertex gone = going_on.back();
-        going_on.pop_back();
-        for (const vertex v : waiting[gone]) {
+    };
+    std::for_each(set.begin(), set.end(), reduce);
+    for (std::size_t i = 0; i < going_on.size(); ++i) {
+        for (const vertex v : vertices_[going_on[i]].waiting) {
             --missing[v];
-            if (blocked[v] != 0 && goes_on(v)) {
-                blocked[v] = 0;
-                going_on.push_back(v);
-            }
+            reduce(v);
         }
     }
-    vertices rest;
-    std::copy_if(set.begin(), set.end(), std::back_inserter(rest), [&](vertex v) {
-        return blocked[v] != 0;
-    });
+    vertices rest = set;
+    std::erase_if(rest, [&](vertex v) { return blocked[v] == 0; });
     return rest;
 }
 
 /// Without recursion: a queue may be a chain of a hundred thousand.
-std::vector<wait_reduction::vertices> wait_reduction::components_of(const vertices& set,
-                                                                    const edges& waiting) const {
+std::vector<wait_reduction::vertices> wait_reduction::components_of(const vertices& set) const {
     enum : char { outside, unseen, seen };
 
     std::vector<char> marks(vertices_.size(), outside);
@@ -105,7 +87,7 @@ std::vector<wait_reduction::vertices> wait_reduction::components_of(const vertic
         }
         vertices one{*last};
         for (std::size_t i = 0; i < one.size(); ++i) {
-            for (const vertex v : waiting[one[i]]) {
+            for (const vertex v : vertices_[one[i]].waiting) {
                 if (std::exchange(marks[v], outside) != outside) {
                     one.push_back(v);
                 }

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -15,12 +14,15 @@ public:
 
     enum class needs : std::uint8_t { all, any };
 
-    vertex add(needs n, std::vector<vertex> blockers = {}) {
-        vertices_.push_back({n, std::move(blockers)});
+    vertex add(needs n) {
+        vertices_.push_back({n, {}, {}});
         return static_cast<vertex>(vertices_.size() - 1);
     }
 
-    void wait(vertex waiting, vertex blocker) { vertices_[waiting].blockers.push_back(blocker); }
+    void wait(vertex waiting, vertex blocker) {
+        vertices_[waiting].blockers.push_back(blocker);
+        vertices_[blocker].waiting.push_back(waiting);
+    }
 
     [[nodiscard]] const std::vector<vertex>& blockers(vertex v) const {
         return vertices_[v].blockers;
@@ -48,17 +50,16 @@ public:
                                                     const std::vector<bool>& inside) const;
 
 private:
+    using vertices = std::vector<vertex>;
+
     struct entry {
         needs need;
-        std::vector<vertex> blockers;
+        vertices blockers;
+        vertices waiting;  ///< those of which it is a blocker
     };
 
-    using vertices = std::vector<vertex>;
-    using edges = std::vector<vertices>;
-
-    [[nodiscard]] vertices blocked_in(const vertices& set, const edges& waiting) const;
-    [[nodiscard]] std::vector<vertices> components_of(const vertices& set,
-                                                      const edges& waiting) const;
+    [[nodiscard]] vertices blocked_in(const vertices& set) const;
+    [[nodiscard]] std::vector<vertices> components_of(const vertices& set) const;
 
     std::vector<entry> vertices_;
 };
