@@ -111,9 +111,9 @@ bool is_record_of_barrier(std::string_view data) {
 
 // ---- kinds ----
 
-std::optional<lock_kind> kind_of_path(const std::vector<std::string>& names,
-                                      const std::string& data,
-                                      bool ephemeral) {
+std::optional<lock_kind> kind_of_path(const reply& znode) {
+    const auto& names = znode.names;
+    const auto& data = znode.data;
     if (read_limit(data) && (names.empty() || has_child(names, queue_directory) ||
                              has_child(names, permits_directory))) {
         return lock_kind::semaphore;
@@ -139,26 +139,37 @@ std::optional<lock_kind> kind_of_path(const std::vector<std::string>& names,
         return lock_kind::double_barrier;
     }
     if (names.empty()) {
-        return !ephemeral && is_record_of_barrier(data) ? lock_kind::barrier : lock_kind::unknown;
+        return znode.stat.ephemeral_owner == 0 && is_record_of_barrier(data) ? lock_kind::barrier
+                                                                             : lock_kind::unknown;
     }
     return std::nullopt;
 }
 
-lock_kind kind_of_children(const std::vector<child_seen>& children, const server_stat& directory) {
+lock_kind kind_of_children(const reply& znode, const std::vector<reply>& children) {
+    const auto count = std::count_if(
+        children.begin(), children.end(), [](const reply& child) { return child.ok(); });
     bool has_ready = false;
     bool others_are_members = true;
     bool has_ephemeral = false;
     bool has_protected = false;
-    for (const child_seen& c : children) {
-        const bool ephemeral = c.stat.ephemeral_owner != 0;
-        if (c.name == double_barrier_round::ready && may_be_round_of_curator(c.stat)) {
+    for (std::size_t i = 0; i < children.size(); ++i) {
+        const reply& child = children[i];
+        if (child.code == result_code::no_auth) {
+            return lock_kind::unknown;
+        }
+        if (!child.ok()) {
+            continue;
+        }
+        const std::string_view name = znode.names[i];
+        const bool ephemeral = child.stat.ephemeral_owner != 0;
+        if (name == double_barrier_round::ready && may_be_round_of_curator(child.stat)) {
             // Alone, it has been left behind by participants. It may as well be a file of others.
-            has_ready = children.size() > 1 || c.stat.data_length == 0 || creates_in(directory) > 1;
+            has_ready = count > 1 || child.stat.data_length == 0 || creates_in(znode.stat) > 1;
         } else {
-            others_are_members = others_are_members && ephemeral && is_uuid(c.name);
+            others_are_members = others_are_members && ephemeral && is_uuid(name);
         }
         has_ephemeral = has_ephemeral || ephemeral;
-        has_protected = has_protected || c.name.starts_with(protection);
+        has_protected = has_protected || name.starts_with(protection);
     }
     if (has_ready && others_are_members) {
         return lock_kind::double_barrier;

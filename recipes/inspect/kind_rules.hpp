@@ -17,21 +17,13 @@
 
 namespace latchkey::inline v0 {
 
-/// What kind of lock a path with these children and this data is. Nothing: the children's own
-/// znodes decide, in kind_of_children().
-[[nodiscard]] std::optional<lock_kind> kind_of_path(const std::vector<std::string>& names,
-                                                    const std::string& data,
-                                                    bool ephemeral);
+/// What kind of lock the path is, of which this is the znode, with the names of its children.
+/// Nothing: the children's own znodes decide, in kind_of_children().
+[[nodiscard]] std::optional<lock_kind> kind_of_path(const reply& znode);
 
-/// What is known of one child.
-struct child_seen {
-    std::string_view name;
-    server_stat stat;
-};
-
-/// The kind of a path whose names and data fit no other rule. `directory` is the path's own stat.
-[[nodiscard]] lock_kind kind_of_children(const std::vector<child_seen>& children,
-                                         const server_stat& directory);
+/// The kind of a path whose names and data fit no other rule. `children`: what `exists` was
+/// answered of each of them.
+[[nodiscard]] lock_kind kind_of_children(const reply& znode, const std::vector<reply>& children);
 
 /// How many znodes were created in a directory. The servers show twice that number less the
 /// children that are there, in 32 bits.

@@ -14,11 +14,12 @@
 namespace latchkey::inline v0 {
 namespace {
 
-void add_paths(std::vector<std::string>& paths,
-               const std::string& directory,
-               const std::vector<std::string>& names) {
+void add_each(std::vector<request>& questions,
+              request (*ask)(std::string),
+              const std::string& directory,
+              const std::vector<std::string>& names) {
     for (const std::string& name : names) {
-        paths.push_back(join_path(directory, name));
+        questions.push_back(ask(join_path(directory, name)));
     }
 }
 
@@ -28,48 +29,21 @@ std::size_t waiting_in(const queue_view& v) {
     return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), waits));
 }
 
-template <class Ask>
-std::vector<request> ask_each(const std::vector<std::string>& paths, Ask ask) {
-    std::vector<request> questions;
-    for (const std::string& path : paths) {
-        questions.push_back(ask(path));
-    }
-    return questions;
-}
-
-task<lock_kind> kind_by_children(look_source& servers, const path_look& look) {
-    const std::vector<std::string>& names = look.znode.names;
-    std::vector<std::string> paths;
-    add_paths(paths, look.view.path, names);
-    auto asked = servers.read(ask_each(paths, request::exists), 0);
-    const std::vector<reply> answers = co_await asked;
-    std::vector<child_seen> children;
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-        if (answers[i].code == result_code::no_auth) {
-            co_return lock_kind::unknown;
-        }
-        if (answers[i].ok()) {
-            children.push_back({names[i], answers[i].stat});
-        }
-    }
-    co_return kind_of_children(children, look.znode.stat);
-}
-
 /// Reads participants into the view. Servers before 3.8.4 and 3.9.2 show all but the data to any
 /// client. Newer ones show the name.
 task<failure> read_records(look_source& servers,
                            queue_view& view,
-                           const std::vector<std::string>& paths,
+                           std::vector<request> questions,
                            const queue_markers& markers) {
-    auto asked = servers.read(ask_each(paths, request::get), longest_participant_data);
+    auto asked = servers.read(questions, longest_participant_data);
     std::vector<reply> answers = co_await asked;
-    std::vector<std::string> hidden;
+    std::vector<request> of_hidden;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         if (answers[i].code == result_code::no_auth) {
-            hidden.push_back(paths[i]);
+            of_hidden.push_back(request::exists(questions[i].path));
         }
     }
-    auto asked_again = servers.read(ask_each(hidden, request::exists), 0);
+    auto asked_again = servers.read(std::move(of_hidden), 0);
     std::vector<reply> shown = co_await asked_again;
     auto next_shown = shown.begin();
     for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -79,9 +53,9 @@ task<failure> read_records(look_source& servers,
             continue;  // it has left
         }
         if (!r.ok() && r.code != result_code::no_auth) {
-            co_return failure_of(r.code, paths[i], request::kind::get);
+            co_return failure_of(r.code, questions[i].path, request::kind::get);
         }
-        view.participants.push_back(participant_from(paths[i], markers, std::move(r)));
+        view.participants.push_back(participant_from(questions[i].path, markers, std::move(r)));
         view.participants.back().readable = readable;
     }
     co_return failure();
@@ -118,7 +92,7 @@ task<failure> read_path(look_source& servers, path_look& look) {
     std::vector<std::string>& names = look.znode.names;
     names = std::move(answers[0].names);
     std::sort(names.begin(), names.end());
-    const auto kind = kind_of_path(names, look.znode.data, look.znode.stat.ephemeral_owner != 0);
+    const auto kind = kind_of_path(look.znode);
     look.view.kind = kind.value_or(lock_kind::unknown);
     look.asks_for_children = !kind;
     co_return failure();
@@ -127,37 +101,40 @@ task<failure> read_path(look_source& servers, path_look& look) {
 task<failure> read_participants(look_source& servers, path_look& look, bool waiters) {
     queue_view& view = look.view;
     if (look.asks_for_children) {
-        auto deciding = kind_by_children(servers, look);
-        view.kind = co_await deciding;
+        std::vector<request> questions;
+        add_each(questions, request::exists, view.path, look.znode.names);
+        auto asked = servers.read(std::move(questions), 0);
+        const std::vector<reply> children = co_await asked;
+        view.kind = kind_of_children(look.znode, children);
     }
 
     path_lists lists{queue_of_kind(view.kind, look.znode.names), look.znode};
-    const std::vector<request> questions = lists_besides(view, lists);
-    auto asked = servers.read(questions, double_barrier_round::longest);
-    lists.others = co_await asked;
-    for (std::size_t i = 0; i < questions.size(); ++i) {
+    const std::vector<request> to_list = lists_besides(view, lists);
+    auto listing = servers.read(to_list, double_barrier_round::longest);
+    lists.others = co_await listing;
+    for (std::size_t i = 0; i < to_list.size(); ++i) {
         reply& r = lists.others[i];
         if (!r.tells_whether_there()) {
-            co_return failure_of(r.code, questions[i].path, questions[i].what);
+            co_return failure_of(r.code, to_list[i].path, to_list[i].what);
         }
         std::sort(r.names.begin(), r.names.end());
     }
 
     const queue_seen& queue = lists.queue;
-    const names_listed listed = add_lists(view, lists);
-    const auto names = waiters ? listed.names : may_hold(queue, listed.names);
-    std::vector<std::string> paths;
-    add_paths(paths, join_path(view.path, queue.permits), listed.permits);
-    add_paths(paths, queue.below(view.path), names);
-    auto reading = read_records(servers, view, paths, queue.markers);
+    find_participants(view, lists);
+    const auto names = waiters ? lists.names : may_hold(lists);
+    std::vector<request> to_read;
+    add_each(to_read, request::get, join_path(view.path, queue.permits), lists.permits);
+    add_each(to_read, request::get, queue.below(view.path), names);
+    auto reading = read_records(servers, view, std::move(to_read), queue.markers);
     failure why = co_await reading;
     if (why) {
         co_return why;
     }
 
-    decide_holders(view, lists, listed.names);
+    decide_holders(view, lists);
     complete_participants(view, servers.newest());
-    const std::size_t in_queue = listed.names.size();
+    const std::size_t in_queue = lists.names.size();
     const std::size_t shown = view.participants.size();
     const std::size_t waiting = waiting_in(view);
     look.waiting = waiting + in_queue - names.size();

@@ -183,37 +183,42 @@ std::vector<request> lists_besides(const queue_view& v, const path_lists& lists)
     return {};
 }
 
-names_listed add_lists(queue_view& v, const path_lists& lists) {
-    const auto& [queue, znode, others] = lists;
+void find_participants(queue_view& v, path_lists& lists) {
+    const auto& names = lists.znode.names;
+    const auto& others = lists.others;
     switch (v.kind) {
         case lock_kind::mutex:
         case lock_kind::shared_mutex:
         case lock_kind::leader_election:
-            return {add_queue(v, queue, znode.names, znode.stat)};
+            lists.names = add_queue(v, lists.queue, names, lists.znode.stat);
+            break;
         case lock_kind::semaphore:
-            v.capacity = read_limit(znode.data).value_or(0);
+            v.capacity = read_limit(lists.znode.data).value_or(0);
             [[fallthrough]];
         case lock_kind::curator_semaphore:
             add_others(v, lists);
-            return {add_queue(v, queue, others[1].names, others[0].stat),
-                    add_permits(v, queue, others[2].names)};
+            lists.names = add_queue(v, lists.queue, others[1].names, others[0].stat);
+            lists.permits = add_permits(v, lists.queue, others[2].names);
+            break;
         case lock_kind::double_barrier:
-            return {members_in(znode.names)};
+            lists.names = members_in(names);
+            break;
         case lock_kind::group:
-            return {znode.names};
+            lists.names = names;
+            break;
         case lock_kind::barrier:
-            v.participants = {participant_from(v.path, queue.markers, znode)};
+            v.participants = {participant_from(v.path, lists.queue.markers, lists.znode)};
             break;
         case lock_kind::none:
         case lock_kind::unknown:
             add_others(v, lists);
             break;
     }
-    return {};
 }
 
-std::vector<std::string> may_hold(const queue_seen& queue,
-                                  const std::vector<std::string>& ordered) {
+std::vector<std::string> may_hold(const path_lists& lists) {
+    const queue_seen& queue = lists.queue;
+    const auto& ordered = lists.names;
     if (!queue.is_queue()) {
         return ordered;
     }
@@ -234,7 +239,8 @@ std::vector<std::string> may_hold(const queue_seen& queue,
     return names;
 }
 
-void decide_holders(queue_view& v, const path_lists& lists, const std::vector<std::string>& queue) {
+void decide_holders(queue_view& v, const path_lists& lists) {
+    const auto& queue = lists.names;
     const auto& markers = lists.queue.markers;
     switch (v.kind) {
         case lock_kind::mutex:
