@@ -64,18 +64,14 @@ std::size_t needed_above(std::string_view name, const server_stat& stat) noexcep
                                                : longest_record;
 }
 
-queue_view unknown_path(const std::string& path) {
-    queue_view v;
-    v.path = path;
-    v.kind = lock_kind::unknown;
-    return v;
-}
-
 /// A path that is visited. It is what its look reads with: visits below may have read what the look
 /// needs.
 struct path_visit final : look_source {
     path_visit(read_window& w, std::size_t& count, std::string where, std::size_t level)
-        : look_source(w), znodes(count), path(std::move(where)), depth(level) {}
+        : look_source(w), znodes(count), path(std::move(where)), depth(level) {
+        entry.view.path = path;
+        entry.view.kind = lock_kind::unknown;
+    }
 
     [[nodiscard]] task<std::vector<reply>> read(std::vector<request> questions,
                                                 std::size_t most_data) override;
@@ -93,11 +89,6 @@ struct path_visit final : look_source {
     /// For its task: until it may ask, and knows its children if it needs them.
     [[nodiscard]] auto turn() {
         return until_called_back([this](resumption r) { go_on = std::move(r); });
-    }
-
-    void refuse(std::error_code why) {
-        entry.view = unknown_path(path);
-        entry.ec = why;
     }
 
     std::size_t& znodes;  ///< how many were read, by all
@@ -215,7 +206,7 @@ private:
             why = co_await second_half;
         }
         if (why) {
-            v->refuse(why.code);
+            v->entry.ec = why.code;
             co_return true;
         }
         const bool is_reported = enter(*v, look);
@@ -279,7 +270,7 @@ private:
             path_visit& child =
                 *visits_.emplace(before, window_, summary_.znodes, path, v->depth + 1);
             if (!path_problem(path).empty()) {
-                child.refuse(errc::invalid_argument);
+                child.entry.ec = errc::invalid_argument;
                 child.done = child.is_reported = true;
             } else if (look.asks_for_children) {
                 child.parent = &*v;
@@ -292,18 +283,17 @@ private:
     [[nodiscard]] bool enter(path_visit& v, path_look& look) const {
         const server_stat& stat = look.znode.stat;
         const bool had_children = !look.znode.names.empty() || stat.cversion != 0;
+        const bool is_number = look.view.kind == lock_kind::semaphore && !had_children;
         v.children.clear();
         v.entry.waiting = look.waiting;
         v.entry.stat = public_stat(stat);
-        queue_view& view = v.entry.view;
-        view = std::move(look.view);
-        if (view.kind == lock_kind::none || stat.ephemeral_owner != 0) {
+        if (look.view.kind == lock_kind::none || stat.ephemeral_owner != 0) {
             return false;
         }
-        if (view.kind == lock_kind::semaphore && !had_children) {
-            view = unknown_path(v.path);
+        if (!is_number) {
+            v.entry.view = std::move(look.view);
         }
-        return view.kind != lock_kind::unknown || options_.others;
+        return v.entry.view.kind != lock_kind::unknown || options_.others;
     }
 
     void report_finished() {
