@@ -4,13 +4,12 @@
 
 #include "queue/znode_names.hpp"
 #include "session/request.hpp"
+#include "text/path.hpp"
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 // What the znodes of a path show, as functions of values. docs/design/inspect.md has the rules as a
@@ -18,43 +17,37 @@
 
 namespace latchkey::inline v0 {
 
-/// What the znodes of a path show without a look at the children themselves.
-struct path_seen {
-    std::vector<std::string> names;  ///< of the children
-    std::string data;
-    bool ephemeral = false;
-};
+/// What kind of lock the path is, of which this is the znode, with the names of its children.
+/// Nothing: the children's own znodes decide, in kind_of_children().
+[[nodiscard]] std::optional<lock_kind> kind_of_path(const reply& znode);
 
-/// What kind of lock the path is. Nothing: the children's own znodes decide, in kind_of_children().
-[[nodiscard]] std::optional<lock_kind> kind_of_path(const path_seen& p);
+/// The kind of a path whose names and data fit no other rule. `children`: what `exists` was
+/// answered of each of them.
+[[nodiscard]] lock_kind kind_of_children(const reply& znode, const std::vector<reply>& children);
 
-/// What is known of one child.
-struct child_seen {
-    std::string_view name;
-    server_stat stat;
-};
+/// How many znodes were created in a directory. The servers show twice that number less the
+/// children that are there, in 32 bits.
+[[nodiscard]] std::uint32_t creates_in(const server_stat& directory) noexcept;
 
-/// The kind of a path whose names and data fit no other rule. `directory` is the path's own stat.
-[[nodiscard]] lock_kind kind_of_children(const std::vector<child_seen>& children,
-                                         const server_stat& directory);
-
-/// The queue of a path of this kind: the name of its directory below the path, empty for the path
-/// itself, and the markers in it. Nothing for a kind without a queue.
+/// Where a kind has its queue: the name of the directory below the path, empty for the path itself,
+/// and the markers in it. Of a semaphore also where the permits are.
 struct queue_seen {
-    std::string_view directory;
-    queue_markers markers;
+    std::string_view directory = {};
+    queue_markers markers = no_participants;
+    std::string_view permits = {};
+
+    [[nodiscard]] bool is_of_semaphore() const noexcept { return !permits.empty(); }
+
+    [[nodiscard]] bool is_queue() const noexcept { return markers != no_participants; }
+
+    /// Its directory, if `path` is of that kind.
+    [[nodiscard]] std::string below(const std::string& path) const {
+        return directory.empty() ? path : join_path(path, directory);
+    }
 };
 
-[[nodiscard]] std::optional<queue_seen> queue_of_kind(lock_kind kind,
-                                                      const std::vector<std::string>& names);
-
-/// Those participants of a queue that may hold, as far as names say it. `ordered` is by number.
-[[nodiscard]] std::vector<std::string> may_hold(lock_kind kind,
-                                                const std::vector<std::string>& ordered,
-                                                const queue_markers& markers);
-
-/// Where the permits of a semaphore are, below its path; empty for other kinds.
-[[nodiscard]] std::string_view permits_of_kind(lock_kind kind) noexcept;
+/// Without participants for a kind that has no queue.
+[[nodiscard]] queue_seen queue_of_kind(lock_kind kind, const std::vector<std::string>& names);
 
 /// Whether the name has a marker of some recipe, and a number that cannot be ordered.
 [[nodiscard]] bool is_malformed(std::string_view name) noexcept;
@@ -69,22 +62,5 @@ struct queue_seen {
 [[nodiscard]] participant_library library_of(lock_kind kind,
                                              std::string_view name,
                                              bool has_record);
-
-/// What a participant of a mutex or shared_mutex asks for: its name says it, and of an exclusive
-/// one its record says whether it is an upgrader.
-[[nodiscard]] lock_mode mode_of(const participant& p, const queue_markers& markers);
-
-/// The names of those records among the children (lock_options::lock_delay) whose holder is not
-/// there, and how long their delays are.
-[[nodiscard]] std::vector<std::pair<std::string, std::chrono::milliseconds>> delays_of_the_dead(
-    const std::vector<std::string>& names, const queue_markers& markers);
-
-/// Whether the name is that of such a record, of a present holder too.
-[[nodiscard]] bool is_delay_record(std::string_view name, const queue_markers& markers) noexcept;
-
-/// How many sequential znodes the servers can still create in a directory with these children.
-[[nodiscard]] std::uint32_t sequence_left_in(const server_stat& directory,
-                                             const std::vector<std::string>& names,
-                                             const queue_markers& markers);
 
 }  // namespace latchkey::inline v0

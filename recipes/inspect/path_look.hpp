@@ -3,122 +3,62 @@
 #include <latchkey/inspect.hpp>
 
 #include "client/failure.hpp"
-#include "inspect/kind_rules.hpp"
+#include "client/read_window.hpp"
 #include "loop/task.hpp"
 #include "session/request.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <string>
-#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
 
-/// One look at a path, without input and output: it says what to ask the servers, and makes a
-/// queue_view of the answers. inspect() asks for one path, walk_locks() for many at a time.
-///
-/// Until done(): ask all questions(), in this order on one connection, and give the answers to
-/// answer().
-class path_look {
+/// Where the answers for a look come from: a window, on whose thread the tasks of the look run.
+class look_source {
 public:
-    /// Without `waiters`, participants of a queue that cannot hold are not read and not shown.
-    explicit path_look(std::string path, bool waiters = true);
-    path_look(const path_look&) = delete;
-    path_look& operator=(const path_look&) = delete;
+    explicit look_source(read_window& w) : window_(w) {}
 
-    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    look_source(const look_source&) = delete;
+    look_source& operator=(const look_source&) = delete;
+    virtual ~look_source() = default;
 
-    /// The first two are the list of the children and the data of the path.
-    [[nodiscard]] const std::vector<request>& questions() const noexcept { return questions_; }
+    /// One answer for each question; at once if there is none. They are asked in this order, on one
+    /// connection. Keeps the first `most_data` bytes of the data in each answer.
+    [[nodiscard]] virtual task<std::vector<reply>> read(std::vector<request> questions,
+                                                        std::size_t most_data);
 
-    /// How many bytes of the data in each answer are used.
-    [[nodiscard]] std::size_t most_data() const noexcept { return most_data_; }
-
-    /// One answer for each question. Throws latchkey::error if the servers have refused one.
-    void answer(std::vector<reply> answers);
-
-    [[nodiscard]] bool done() const noexcept { return questions_.empty(); }
-
-    /// Whether the questions ask for the stat of each child, because neither the names nor the data
-    /// show the kind of the path. All later questions are about children, too.
-    [[nodiscard]] bool asks_for_children() const noexcept { return by_children_; }
-
-    /// When it is done.
-    [[nodiscard]] queue_view take_view() { return std::move(view_); }
-
-    /// When it is done: how many participants were left out, because they wait.
-    [[nodiscard]] std::size_t left_out() const noexcept { return left_out_; }
-
-    /// Whether all holders left while this looked, or a waiter of a semaphore, which may hold now.
-    [[nodiscard]] bool missed_the_holders() const noexcept { return missed_; }
-
-    // Once the first answers are there:
-
-    [[nodiscard]] lock_kind kind() const noexcept { return view_.kind; }
-
-    /// The children of the path, in no order.
-    [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
-
-    /// The path's own znode.
-    [[nodiscard]] const reply& znode() const noexcept { return znode_; }
-
-    /// The newest time that the servers have shown, in milliseconds. Others may know a newer one.
-    [[nodiscard]] std::int64_t newest() const noexcept { return newest_; }
-
-    void know_time(std::int64_t milliseconds) noexcept {
-        newest_ = std::max(newest_, milliseconds);
-    }
+    /// The newest time that the servers have shown, in milliseconds.
+    [[nodiscard]] std::int64_t newest() const noexcept { return window_.newest(); }
 
 private:
-    [[nodiscard]] oneshot<std::vector<reply>> ask(std::vector<request> questions,
-                                                  std::size_t most_data);
-
-    // Each ends with why a server has refused it, or without a failure.
-    task<failure> look();
-    task<failure> look_by_kind();
-    task<failure> look_at_queue();
-    task<failure> look_at_semaphore();
-    task<failure> look_at_double_barrier();
-    task<failure> look_at_group();
-    task<failure> look_at_barrier();
-    task<failure> look_at_nothing_known();
-    task<lock_kind> look_at_children();
-
-    /// Reads participants into the view.
-    task<failure> read(std::vector<std::string> paths);
-
-    /// Splits the children of a queue's directory; returns the participants, by number.
-    [[nodiscard]] std::vector<std::string> sort_out(const std::vector<std::string>& names);
-    [[nodiscard]] std::vector<std::string> to_be_read();
-    [[nodiscard]] std::vector<std::string> permits_in(const std::vector<std::string>& names);
-
-    void decide_holders();
-    void decide_leader();
-    void decide_semaphore();
-    void decide_round(const reply& ready);
-    void finish();
-
-    const std::string path_;
-    const bool waiters_;
-    queue_view view_;
-    std::vector<request> questions_;
-    std::size_t most_data_ = 0;
-    std::function<void(std::vector<reply>)> answered_;
-    failure why_;
-    bool by_children_ = false;
-
-    reply znode_;  ///< of the path
-    std::vector<std::string> names_;
-    queue_seen queue_;
-    std::vector<std::string> ordered_;  ///< the participants in the queue, by number
-    std::size_t left_out_ = 0;
-    std::int64_t newest_ = 0;
-    bool left_ = false;  ///< a participant has left while this looked
-    bool missed_ = false;
-    running_task looking_;
+    read_window& window_;
 };
+
+/// What one look at a path has found. inspect() looks at one path, walk_locks() at many at a time.
+struct path_look {
+    queue_view view = {};
+
+    /// The path's own znode, with the names of its children, sorted; or why it was refused.
+    reply znode = {};
+
+    /// Whether the second half asks for the stat of each child, because neither the names nor the
+    /// data show the kind of the path. Then it reads nothing but children.
+    bool asks_for_children = false;
+
+    std::size_t waiting = 0;  ///< how many participants wait, with those that are left out
+
+    /// All holders left while this looked, or a waiter of a semaphore, which may hold now.
+    bool missed_the_holders = false;
+};
+
+// Each of these ends with why a server has refused it, or without a failure. What they refer to
+// outlives them.
+
+/// The first half of a look at `look.view.path`: reads the list of the children and the data.
+[[nodiscard]] task<failure> read_path(look_source& servers, path_look& look);
+
+/// The second half. Without `waiters`, participants of a queue that cannot hold are not read and
+/// not shown.
+[[nodiscard]] task<failure> read_participants(look_source& servers, path_look& look, bool waiters);
 
 }  // namespace latchkey::inline v0

@@ -5,6 +5,7 @@
 #include "text/path.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -15,8 +16,9 @@ namespace {
 std::vector<request> watched_reads(const std::string& path) {
     std::vector<request> reads{request::children(path), request::get(path)};
     for (const lock_kind k : {lock_kind::semaphore, lock_kind::curator_semaphore}) {
-        reads.push_back(request::children(join_path(path, queue_of_kind(k, {})->directory)));
-        reads.push_back(request::children(join_path(path, permits_of_kind(k))));
+        const queue_seen queue = queue_of_kind(k, {});
+        reads.push_back(request::children(join_path(path, queue.directory)));
+        reads.push_back(request::children(join_path(path, queue.permits)));
     }
     return reads;
 }
@@ -38,14 +40,12 @@ void path_watch::arm() {
         if (self->core_->closed_why()) {
             return;
         }
-        if (!std::exchange(self->attached_, true)) {
-            self->core_->attach(self);
-        }
-        self->wanted_ = true;
-        self->set_ = false;
-        if (self->core_->connected()) {
-            self->watch();
-        }
+        self->core_->attach(self);
+        self->watching_.start(self->until_changed(), [watch = self.get()](bool) {
+            const auto kept = watch->shared_from_this();
+            watch->core_->detach(watch);
+            watch->changed_();
+        });
     });
 }
 
@@ -53,46 +53,37 @@ void path_watch::end() noexcept {
     core_->post([self = shared_from_this()] { self->client_closed({}); });
 }
 
-/// The watches of the connection before have ended with it.
-void path_watch::session_connected() {
-    if (wanted_ && set_) {
-        watching_.drop();
-        wanted_ = false;
-        changed_();
-    } else if (wanted_) {
-        watch();
-    }
-}
-
 void path_watch::client_closed(const failure&) {
     const auto self = shared_from_this();
     watching_.drop();
     again_.cancel();
-    wanted_ = false;
-    if (std::exchange(attached_, false)) {
-        core_->detach(this);
+    core_->detach(this);
+}
+
+/// Sets the watches, however often that takes, and waits for the first change.
+task<bool> path_watch::until_changed() {
+    while (true) {
+        auto connected = core_->connection_made();
+        co_await connected;
+        const std::uint64_t connection = core_->connection();
+        const change_watch watch;
+        auto setting = set(watch);
+        const bool is_set = co_await setting;
+        if (is_set && connection == core_->connection()) {
+            armed_();
+            auto changed = watch.until_changed(*core_);
+            co_await changed;
+            co_return true;
+        }
+        if (core_->connected()) {
+            auto pause = again_.pause();
+            co_await pause;
+        }
     }
 }
 
-void path_watch::watch() {
-    again_.cancel();
-    watching_.start(watch_once(), [this](bool fired) {
-        if (fired) {
-            wanted_ = false;
-            changed_();
-        } else {
-            again_.later([this] {
-                if (core_->connected() && wanted_ && !set_) {
-                    watch();
-                }
-            });
-        }
-    });
-}
-
-/// Ends with true when something has changed, and with false if the watches could not be set.
-task<bool> path_watch::watch_once() {
-    const change_watch watch;
+/// Ends with false if the watches could not be set.
+task<bool> path_watch::set(const change_watch& watch) {
     std::vector<oneshot<reply>> asked;
     for (const request& r : watched_reads(path_)) {
         asked.push_back(watch.send(*core_, r));
@@ -106,24 +97,19 @@ task<bool> path_watch::watch_once() {
         exists = exists && (&one != &asked.front() || r.code != result_code::no_node);
     }
     // A znode that does not exist cannot be watched, but the directory in which it will be created.
-    for (std::string_view child = path_; !exists && child != "/";) {
-        const std::string directory(parent_of(child));
+    for (std::string child = path_; !exists && child != "/";) {
+        std::string directory(parent_of(child));
         auto listed = watch.send(*core_, request::children(directory));
         const reply r = co_await listed;
-        if (outcome_unknown(r.code)) {
+        const auto& names = r.names;
+        const bool was_created =
+            std::find(names.begin(), names.end(), name_of(child)) != names.end();
+        if (outcome_unknown(r.code) || was_created) {
             co_return false;
         }
         exists = r.code != result_code::no_node;
-        const auto& names = r.names;
-        if (std::find(names.begin(), names.end(), name_of(child)) != names.end()) {
-            co_return false;  // it was created meanwhile
-        }
-        child = child.substr(0, directory.size());
+        child = std::move(directory);
     }
-    set_ = true;
-    armed_();
-    auto changed = watch.until_changed(*core_);
-    co_await changed;
     co_return true;
 }
 

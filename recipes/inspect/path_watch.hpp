@@ -13,8 +13,8 @@ namespace latchkey::inline v0 {
 
 /// Notices that what inspect() shows of a path may have changed: the children, the data of the
 /// path, the lists of a semaphore, or whether the path exists. Changes of the data of a participant
-/// alone are not noticed. Used on the loop only, unless noted. The core keeps it alive until it
-/// ends.
+/// alone are not noticed. Used on the loop only, unless noted. The core keeps it alive while it is
+/// armed.
 class path_watch final : public session_listener, public std::enable_shared_from_this<path_watch> {
 public:
     /// Both functions are called on the loop, once after each arm(). `armed`: the watches are set.
@@ -32,11 +32,10 @@ public:
     void end() noexcept;
 
 private:
-    void session_connected() override;
     void client_closed(const failure&) override;
 
-    void watch();
-    [[nodiscard]] task<bool> watch_once();
+    [[nodiscard]] task<bool> until_changed();
+    [[nodiscard]] task<bool> set(const change_watch& watch);
 
     const std::shared_ptr<client_core> core_;
     const std::string path_;
@@ -44,9 +43,6 @@ private:
     const std::function<void()> changed_;
     paced_retry again_;
     running_task watching_;
-    bool attached_ = false;
-    bool wanted_ = false;  ///< arm() was called, and `changed` was not
-    bool set_ = false;     ///< `armed` was called
 };
 
 }  // namespace latchkey::inline v0

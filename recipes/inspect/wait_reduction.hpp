@@ -15,11 +15,14 @@ public:
     enum class needs : std::uint8_t { all, any };
 
     vertex add(needs n) {
-        vertices_.push_back({n, {}});
+        vertices_.push_back({n, {}, {}});
         return static_cast<vertex>(vertices_.size() - 1);
     }
 
-    void wait(vertex waiting, vertex blocker) { vertices_[waiting].blockers.push_back(blocker); }
+    void wait(vertex waiting, vertex blocker) {
+        vertices_[waiting].blockers.push_back(blocker);
+        vertices_[blocker].waiting.push_back(waiting);
+    }
 
     [[nodiscard]] const std::vector<vertex>& blockers(vertex v) const {
         return vertices_[v].blockers;
@@ -36,8 +39,9 @@ public:
     /// AND-OR model E. Knapp, "Deadlock Detection in Distributed Databases", ACM Computing Surveys
     /// 19(4), 1987. With needs::all alone the rest has a cycle, with needs::any alone a knot.) The
     /// rest contains those that only wait behind a deadlock. So it is split into strongly connected
-    /// components (R. Tarjan, SIAM Journal on Computing 1(2), 1972), and each of them is reduced
-    /// again by itself. Takes time in the number of edges, for each level of that.
+    /// components (S. R. Kosaraju; M. Sharir, Computers & Mathematics with Applications 7(1),
+    /// 1981), and each of them is reduced again by itself. Takes time in the number of edges, for
+    /// each level of that.
     [[nodiscard]] std::vector<std::vector<vertex>> knots() const;
 
     /// A shortest cycle through `first` within the vertices for which `inside` is true. Each waits
@@ -46,14 +50,16 @@ public:
                                                     const std::vector<bool>& inside) const;
 
 private:
+    using vertices = std::vector<vertex>;
+
     struct entry {
         needs need;
-        std::vector<vertex> blockers;
+        vertices blockers;
+        vertices waiting;  ///< those of which it is a blocker
     };
 
-    [[nodiscard]] std::vector<vertex> blocked_in(const std::vector<vertex>& set) const;
-    [[nodiscard]] std::vector<std::vector<vertex>> components_of(
-        const std::vector<vertex>& set) const;
+    [[nodiscard]] vertices blocked_in(const vertices& set) const;
+    [[nodiscard]] std::vector<vertices> components_of(const vertices& set) const;
 
     std::vector<entry> vertices_;
 };

@@ -10,12 +10,6 @@
 
 namespace latchkey::inline v0 {
 
-struct read_window::group {
-    std::size_t number = 0;
-    std::vector<request> questions;
-    std::size_t most_data = 0;
-};
-
 /// The part on the loop. Lives until the last answer.
 class read_window::sender : public std::enable_shared_from_this<sender> {
 public:
@@ -33,7 +27,7 @@ public:
         });
     }
 
-    std::vector<answered> take() {
+    std::vector<group> take() {
         monitor_lock lock(mutex_);
         while (!failed_ && (answered_.empty() || unanswered_ > enough)) {
             lock.wait(changed_);
@@ -49,15 +43,15 @@ private:
 
     void send() {
         while (!ended_ && !waiting_.empty() && has_room_for(waiting_.front())) {
-            const group g = std::move(waiting_.front());
+            group g = std::move(waiting_.front());
             waiting_.pop_front();
             in_flight_ += places_of(g.questions.size());
             start_read(
                 core_,
                 g.questions,
-                [self = shared_from_this(), number = g.number, size = g.questions.size()](
+                [self = shared_from_this(), answered = g.answered, size = g.questions.size()](
                     const failure& why, std::vector<reply> replies) {
-                    self->done(why, {number, std::move(replies)}, size);
+                    self->done(why, {{}, 0, answered, std::move(replies)}, size);
                 },
                 g.most_data);
         }
@@ -72,12 +66,12 @@ private:
         return in_flight_ + places_of(g.questions.size()) <= most_reads_in_flight;
     }
 
-    void done(const failure& why, answered a, std::size_t questions) {
+    void done(const failure& why, group g, std::size_t questions) {
         in_flight_ -= places_of(questions);
         send();
         const monitor_lock lock(mutex_);
         unanswered_ -= questions;
-        answered_.push_back(std::move(a));
+        answered_.push_back(std::move(g));
         if (why && !failed_) {
             failed_ = why;
         }
@@ -94,7 +88,7 @@ private:
 
     thread_mutex mutex_;
     thread_condition changed_;
-    std::vector<answered> answered_ LATCHKEY_GUARDED_BY(mutex_);
+    std::vector<group> answered_ LATCHKEY_GUARDED_BY(mutex_);
     failure failed_ LATCHKEY_GUARDED_BY(mutex_);
 };
 
@@ -105,22 +99,26 @@ read_window::~read_window() {
     sender_->end();
 }
 
-std::size_t read_window::add(std::vector<request> questions, std::size_t most_data) {
+oneshot<std::vector<reply>> read_window::read(std::vector<request> questions,
+                                              std::size_t most_data) {
+    oneshot<std::vector<reply>> replies;
     open_ += questions.size();
-    added_.push_back({count_, std::move(questions), most_data});
-    return count_++;
+    added_.push_back({std::move(questions), most_data, replies.setter()});
+    return replies;
 }
 
-std::vector<read_window::answered> read_window::take() {
+void read_window::take() {
     core_->check_may_block();
     if (!added_.empty()) {
         sender_->add(std::exchange(added_, {}));
     }
-    auto all = sender_->take();
-    for (const answered& a : all) {
-        open_ -= a.replies.size();
+    for (group& g : sender_->take()) {
+        open_ -= g.replies.size();
+        for (const reply& r : g.replies) {
+            newest_ = std::max({newest_, r.stat.ctime, r.stat.mtime});
+        }
+        g.answered(std::move(g.replies));
     }
-    return all;
 }
 
 }  // namespace latchkey::inline v0
