@@ -1,6 +1,7 @@
 #include "inspect/path_watch.hpp"
 
 #include "inspect/kind_rules.hpp"
+#include "loop/paced_retry.hpp"
 #include "session/request.hpp"
 #include "text/path.hpp"
 
@@ -30,8 +31,7 @@ path_watch::path_watch(std::shared_ptr<client_core> core,
     : core_(std::move(core)),
       path_(std::move(path)),
       armed_(std::move(armed)),
-      changed_(std::move(changed)),
-      again_(core_->loop()) {}
+      changed_(std::move(changed)) {}
 
 void path_watch::arm() {
     core_->post([self = shared_from_this()] {
@@ -41,11 +41,7 @@ void path_watch::arm() {
         if (!std::exchange(self->attached_, true)) {
             self->core_->attach(self);
         }
-        self->wanted_ = true;
-        self->set_ = false;
-        if (self->core_->connected()) {
-            self->watch();
-        }
+        self->watching_.start(self->watch(), [here = self.get()](bool) { here->changed_(); });
     });
 }
 
@@ -53,49 +49,40 @@ void path_watch::end() noexcept {
     core_->post([self = shared_from_this()] { self->client_closed({}); });
 }
 
-/// The watches of the connection before have ended with it.
-void path_watch::session_connected() {
-    if (wanted_ && set_) {
-        watching_.drop();
-        wanted_ = false;
-        changed_();
-    } else if (wanted_) {
-        watch();
-    }
-}
-
 void path_watch::client_closed(const failure&) {
     const auto self = shared_from_this();
     watching_.drop();
-    again_.cancel();
-    wanted_ = false;
     if (std::exchange(attached_, false)) {
         core_->detach(this);
     }
 }
 
-void path_watch::watch() {
-    again_.cancel();
-    watching_.start(watch_once(), [this](bool fired) {
-        if (fired) {
-            wanted_ = false;
-            changed_();
-        } else {
-            again_.later([this] {
-                if (core_->connected() && wanted_ && !set_) {
-                    watch();
-                }
-            });
+task<bool> path_watch::watch() {
+    paced_retry again(core_->loop());
+    while (true) {
+        auto connected = core_->connection_made();
+        co_await connected;
+        const change_watch changes;
+        auto setting = set(changes);
+        const bool is_set = co_await setting;
+        if (is_set) {
+            armed_();
+            auto changed = changes.until_changed(*core_);
+            co_await changed;
+            co_return true;
         }
-    });
+        if (core_->connected()) {
+            auto pause = again.pause();
+            co_await pause;
+        }
+    }
 }
 
-/// Ends with true when something has changed, and with false if the watches could not be set.
-task<bool> path_watch::watch_once() {
-    const change_watch watch;
+/// False if the watches could not be set.
+task<bool> path_watch::set(change_watch changes) const {
     std::vector<oneshot<reply>> asked;
     for (const request& r : watched_reads(path_)) {
-        asked.push_back(watch.send(*core_, r));
+        asked.push_back(changes.send(*core_, r));
     }
     bool exists = true;
     for (auto& one : asked) {
@@ -108,7 +95,7 @@ task<bool> path_watch::watch_once() {
     // A znode that does not exist cannot be watched, but the directory in which it will be created.
     for (std::string_view child = path_; !exists && child != "/";) {
         const std::string directory(parent_of(child));
-        auto listed = watch.send(*core_, request::children(directory));
+        auto listed = changes.send(*core_, request::children(directory));
         const reply r = co_await listed;
         if (outcome_unknown(r.code)) {
             co_return false;
@@ -120,10 +107,6 @@ task<bool> path_watch::watch_once() {
         }
         child = child.substr(0, directory.size());
     }
-    set_ = true;
-    armed_();
-    auto changed = watch.until_changed(*core_);
-    co_await changed;
     co_return true;
 }
 

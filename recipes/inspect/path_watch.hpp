@@ -1,7 +1,6 @@
 #pragma once
 
 #include "client/client_core.hpp"
-#include "loop/paced_retry.hpp"
 #include "loop/task.hpp"
 #include "znode/change_watch.hpp"
 
@@ -32,21 +31,17 @@ public:
     void end() noexcept;
 
 private:
-    void session_connected() override;
     void client_closed(const failure&) override;
 
-    void watch();
-    [[nodiscard]] task<bool> watch_once();
+    [[nodiscard]] task<bool> watch();
+    [[nodiscard]] task<bool> set(change_watch changes) const;
 
     const std::shared_ptr<client_core> core_;
     const std::string path_;
     const std::function<void()> armed_;
     const std::function<void()> changed_;
-    paced_retry again_;
     running_task watching_;
     bool attached_ = false;
-    bool wanted_ = false;  ///< arm() was called, and `changed` was not
-    bool set_ = false;     ///< `armed` was called
 };
 
 }  // namespace latchkey::inline v0
