@@ -6,7 +6,8 @@ namespace latchkey::inline v0 {
 
 void double_barrier_state::forget_own(const std::shared_ptr<client_core>& core) {
     if (unanswered > 0 && generation == core->generation()) {
-        stray_znode::await(core, path_of(own));
+        delete_stray(
+            core, path_of(own), std::make_shared<znode_creates>(znode_creates{.may_come = true}));
     }
     own.clear();
     placed = false;

@@ -52,49 +52,42 @@ private:
 
 class membership::state {
 public:
-    explicit state(std::shared_ptr<persistent_node> p) : node_(std::move(p)) {}
+    explicit state(std::shared_ptr<persistent_node> p) : node(std::move(p)) {}
 
     state(const state&) = delete;
     state& operator=(const state&) = delete;
 
     ~state() {
-        if (!node_->core()->forked()) {
-            node_->core()->post([p = node_] { p->leave(); });
+        if (!node->core()->forked()) {
+            node->core()->post([p = node] { p->leave(); });
         }
-    }
-
-    [[nodiscard]] const persistent_node& at() const noexcept { return *node_; }
-
-    void set_data(std::string data) {
-        node_->core()->post(
-            [p = node_, data = std::move(data)]() mutable { p->set_data(std::move(data)); });
     }
 
     static membership make(std::shared_ptr<persistent_node> p) {
         return membership(std::make_shared<state>(std::move(p)));
     }
 
-private:
-    std::shared_ptr<persistent_node> node_;
+    const std::shared_ptr<persistent_node> node;
 };
 
 membership::membership(std::shared_ptr<state> s) noexcept : state_(std::move(s)) {}
 
 bool membership::present() const noexcept {
     const auto here = state_.get();
-    return here && !here->at().core()->forked() && here->at().here();
+    return here && !here->node->core()->forked() && here->node->here();
 }
 
 std::string membership::name() const {
     const auto here = state_.get();
-    return here ? std::string(name_of(here->at().path())) : std::string();
+    return here ? std::string(name_of(here->node->path())) : std::string();
 }
 
 void membership::set_data(std::string data) {
     const auto here = state_.get();
-    if (here && !here->at().core()->forked()) {
-        here->at().check_data(data);
-        here->set_data(std::move(data));
+    if (here && !here->node->core()->forked()) {
+        here->node->check_data(data);
+        here->node->core()->post(
+            [p = here->node, data = std::move(data)]() mutable { p->set_data(std::move(data)); });
     }
 }
 

@@ -3,6 +3,7 @@
 #include "text/path.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -19,12 +20,9 @@ group_watch::group_watch(std::shared_ptr<client_core> core,
       again_(core_->loop()) {}
 
 void group_watch::start() {
-    if (core_->closed_why()) {
-        return;
-    }
-    core_->attach(shared_from_this());
-    if (core_->connected()) {
-        list();
+    if (!core_->closed_why()) {
+        core_->attach(shared_from_this());
+        following_.start(follow(), [](bool) {});
     }
 }
 
@@ -33,182 +31,138 @@ void group_watch::end() noexcept {
     core_->post([self = shared_from_this()] { self->client_closed({}); });
 }
 
-void group_watch::session_connected() {
-    for (auto& [name, e] : entries_) {
-        e.watched = false;  // the watch ended with its connection
-        e.following.drop();
-    }
-    list();
-}
-
-/// The watches are gone with the session.
 void group_watch::session_ended(loss_reason) {
-    entries_.clear();
-    unread_ = 0;
-    listing_.drop();
-    listed_ = false;
+    following_.start(follow(), [](bool) {});
 }
 
 void group_watch::client_closed(const failure&) {
     const auto self = shared_from_this();
+    following_.drop();
     gathers_.cancel();
     again_.cancel();
-    session_ended(loss_reason::none);
     core_->detach(this);
 }
 
-// ---- the names ----
+/// In one session, until it is dropped: lists, reads what has changed, and reports the members.
+task<bool> group_watch::follow() {
+    entries members;
+    change_watch names;
+    bool listed = false;
+    std::uint64_t connection = 0;
+    while (true) {
+        auto connected = core_->connection_made();
+        co_await connected;
+        if (std::exchange(connection, core_->connection()) != core_->connection()) {
+            for (auto& [name, m] : members) {
+                m.watched = false;  // the watch ended with its connection
+            }
+            list_is_due_ = true;
+        }
+        result_code end = result_code::ok;
+        const bool lists = std::exchange(list_is_due_, false);
+        if (lists) {
+            names = change_watch();
+            auto asking = list(names, members);
+            end = co_await asking;
+            listed = listed || end == result_code::ok;
+        }
+        auto reading = read(members, lists && end == result_code::ok);
+        const bool all_read = co_await reading;
+        std::erase_if(members, has_left);
+        if (listed) {
+            tell(members);
+        }
+        if ((end != result_code::ok || !all_read) && !again_.running()) {
+            again_.later([this] { list_now(); });
+        }
+        if (names.has_fired() && pause_ <= std::chrono::nanoseconds::zero()) {
+            list_is_due_ = true;
+        } else if (names.has_fired() && !gathers_.running()) {
+            gathers_.start(pause_, [this] { list_now(); });  // one list for all changes meanwhile
+        }
+        if (!list_is_due_ && std::none_of(members.begin(), members.end(), has_changed)) {
+            auto news = until_news(names, members);
+            co_await news;
+        }
+    }
+}
 
-void group_watch::list() {
+task<result_code> group_watch::list(change_watch names, entries& members) {
     gathers_.cancel();
     again_.cancel();
-    listing_.start(follow_names(), [this](result_code end) {
-        if (end == result_code::ok) {
-            list_soon();
-            return;
-        }
-        if (end == result_code::no_node) {
-            // A directory that does not exist cannot be watched. It is created, and is an empty
-            // group.
-            static_cast<void>(core_->create_directories(directory_, *core_->access()));
-        }
-        list_later();
-    });
-}
-
-/// Ends with `ok` when the names have changed.
-task<result_code> group_watch::follow_names() {
-    const change_watch watch;
-    auto asked = watch.send(*core_, request::children(directory_));
+    auto asked = names.send(*core_, request::children(directory_));
     reply r = co_await asked;
-    if (!r.ok()) {
-        co_return r.code;
-    }
-    merge(std::move(r.names));
-    listed_ = true;
-    tell();
-    auto changed = watch.until_changed(*core_);
-    co_await changed;
-    co_return result_code::ok;
-}
-
-/// Both are sorted, so one pass is enough.
-void group_watch::merge(std::vector<std::string> names) {
-    std::sort(names.begin(), names.end());
-    auto e = entries_.begin();
-    for (std::string& name : names) {
-        while (e != entries_.end() && e->first < name) {
-            e = forget(e);
-        }
-        if (e == entries_.end() || e->first != name) {
-            e = entries_.try_emplace(e, std::move(name));
-            ++unread_;
-        }
-        if (!e->second.known || !e->second.watched) {
-            read(e);
-        }
-        ++e;
-    }
-    while (e != entries_.end()) {
-        e = forget(e);
-    }
-}
-
-group_watch::entries::iterator group_watch::forget(entries::iterator e) {
-    unread_ -= e->second.known ? 0 : 1;
-    return entries_.erase(e);
-}
-
-/// One list for all changes within the pause.
-void group_watch::list_soon() {
-    if (pause_ <= std::chrono::nanoseconds::zero()) {
-        list();
-    } else if (!gathers_.running()) {
-        gathers_.start(pause_, [this] {
-            if (core_->connected()) {
-                list();
-            }
+    if (r.ok()) {
+        std::sort(r.names.begin(), r.names.end());
+        std::erase_if(members, [&r](const entries::value_type& m) {
+            return has_left(m) || !std::binary_search(r.names.begin(), r.names.end(), m.first);
         });
+        for (std::string& name : r.names) {
+            members.try_emplace(std::move(name));
+        }
+    } else if (r.code == result_code::no_node) {
+        // A directory that does not exist cannot be watched. It is created, and is an empty group.
+        static_cast<void>(core_->create_directories(directory_, *core_->access()));
     }
+    co_return r.code;
 }
 
-/// After a refusal, or an answer that leaves the outcome open. Without a connection, with the next
-/// one.
-void group_watch::list_later() {
-    if (!again_.running()) {
-        again_.later([this] {
-            if (core_->connected()) {
-                list();
+/// Those that have changed; after a list, those that are not watched. False if one of them has to
+/// be read again, after another list.
+task<bool> group_watch::read(entries& members, bool unwatched) {
+    std::vector<entries::iterator> due;
+    std::vector<oneshot<reply>> asked;
+    for (auto m = members.begin(); m != members.end(); ++m) {
+        if (m->second.watched ? has_changed(*m) : unwatched) {
+            m->second.watch = change_watch();
+            m->second.watched = true;
+            due.push_back(m);
+            asked.push_back(
+                m->second.watch.send(*core_, request::get(join_path(directory_, m->first))));
+        }
+    }
+    bool all_read = true;
+    for (std::size_t i = 0; i < due.size(); ++i) {
+        auto& one = asked[i];
+        reply r = co_await one;
+        auto& [name, m] = *due[i];
+        // When a permission changes, no event reports it.
+        m.watched = r.ok();
+        if (r.ok() || r.code == result_code::no_auth) {
+            group_member now{.name = name,
+                             .data = std::move(r.data),
+                             .session_id = r.stat.ephemeral_owner,
+                             .czxid = r.stat.czxid,
+                             .version = r.stat.version};
+            if (!m.known || *m.known != now) {
+                m.known = std::make_shared<const group_member>(std::move(now));
             }
-        });
-    }
-}
-
-// ---- a member ----
-
-void group_watch::read(entries::iterator e) {
-    e->second.watched = true;
-    e->second.following.start(follow(e->first), [this, name = e->first](result_code end) {
-        on_unwatched(entries_.find(name), end);
-    });
-}
-
-/// Ends with `no_node` when the member has left, or with what else keeps it from being watched.
-task<result_code> group_watch::follow(std::string name) {
-    const std::string path = join_path(directory_, name);
-    while (true) {
-        const change_watch watch;
-        auto asked = watch.send(*core_, request::get(path));
-        reply r = co_await asked;
-        if (!r.ok()) {
-            co_return r.code;
-        }
-        know(entries_.find(name),
-             {.name = name,
-              .data = std::move(r.data),
-              .session_id = r.stat.ephemeral_owner,
-              .czxid = r.stat.czxid,
-              .version = r.stat.version});
-        tell();
-        auto changed = watch.until_changed(*core_);
-        co_await changed;
-        if (watch.event() == watch_event::deleted) {
-            co_return result_code::no_node;
+        } else if (r.code == result_code::no_node) {
+            members.erase(due[i]);
+        } else {
+            m.known.reset();
+            all_read = false;
         }
     }
+    co_return all_read;
 }
 
-void group_watch::on_unwatched(entries::iterator e, result_code end) {
-    if (end == result_code::no_node) {
-        forget(e);
-    } else if (end == result_code::no_auth) {
-        // No event will report when the permission changes: it is read again with the next list.
-        know(e, {.name = e->first, .data = {}});
-        e->second.watched = false;
-    } else {
-        unread_ += e->second.known ? 1 : 0;
-        e->second.known.reset();
-        list_later();
-    }
-    tell();
-}
-
-void group_watch::know(entries::iterator e, group_member m) {
-    unread_ -= e->second.known ? 0 : 1;
-    if (!e->second.known || *e->second.known != m) {
-        e->second.known = std::make_shared<const group_member>(std::move(m));
+void group_watch::list_now() {
+    list_is_due_ = true;
+    if (const auto go_on = std::exchange(wake_, std::nullopt)) {
+        (*go_on)();
     }
 }
 
 /// Reports the members when all are known and differ from what was reported before.
-void group_watch::tell() {
-    if (!listed_ || unread_ > 0) {
-        return;
-    }
+void group_watch::tell(const entries& members) {
     std::vector<known_member> now;
-    now.reserve(entries_.size());
-    for (const auto& [name, e] : entries_) {
-        now.push_back(e.known);
+    now.reserve(members.size());
+    for (const auto& [name, m] : members) {
+        if (!m.known) {
+            return;
+        }
+        now.push_back(m.known);
     }
     const auto same = [](const known_member& one, const known_member& other) {
         return one == other || *one == *other;

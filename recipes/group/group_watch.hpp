@@ -8,11 +8,7 @@
 #include "loop/task.hpp"
 #include "znode/change_watch.hpp"
 
-#include <atomic>
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -45,29 +41,45 @@ private:
     using known_member = std::shared_ptr<const group_member>;
 
     struct entry {
-        known_member known;
-        bool watched = false;  ///< on the present connection, or its read is under way
-        running_task following;
+        known_member known;  ///< null: not read yet
+        change_watch watch;
+        bool watched = false;  ///< on the present connection
     };
 
     using entries = std::map<std::string, entry>;
 
-    void session_connected() override;
-    void session_ended(loss_reason) override;
+    [[nodiscard]] static bool has_changed(const entries::value_type& m) {
+        return m.second.watched && m.second.watch.event() == watch_event::changed;
+    }
 
+    [[nodiscard]] static bool has_left(const entries::value_type& m) {
+        return m.second.watch.event() == watch_event::deleted;
+    }
+
+    /// Until a list is due, or something has changed that neither of the two knew of.
+    [[nodiscard]] auto until_news(const change_watch& names, const entries& members) {
+        return until_called_back([this, &names, &members](const resumption& go_on) {
+            wake_ = go_on;
+            core_->at_next_connection(go_on);
+            if (!names.has_fired()) {
+                names.at_change(go_on);
+            }
+            for (const auto& [name, m] : members) {
+                if (m.watched) {
+                    m.watch.at_change(go_on);
+                }
+            }
+        });
+    }
+
+    void session_ended(loss_reason) override;
     void client_closed(const failure&) override;
 
-    void list();
-    task<result_code> follow_names();
-    void merge(std::vector<std::string> names);
-    void read(entries::iterator e);
-    task<result_code> follow(std::string name);
-    void on_unwatched(entries::iterator e, result_code end);
-    void know(entries::iterator e, group_member m);
-    entries::iterator forget(entries::iterator e);
-    void list_soon();
-    void list_later();
-    void tell();
+    [[nodiscard]] task<bool> follow();
+    [[nodiscard]] task<result_code> list(change_watch names, entries& members);
+    [[nodiscard]] task<bool> read(entries& members, bool unwatched);
+    void list_now();
+    void tell(const entries& members);
     void call_listener(const std::vector<known_member>& now);
 
     const std::shared_ptr<client_core> core_;
@@ -76,10 +88,9 @@ private:
     const std::shared_ptr<const group::members_listener> listener_;
     listener_slot calls_;
 
-    entries entries_;
-    std::size_t unread_ = 0;  ///< how many of them
-    running_task listing_;
-    bool listed_ = false;
+    running_task following_;
+    std::optional<resumption> wake_;
+    bool list_is_due_ = false;
     std::optional<std::vector<known_member>> told_;
     timer gathers_;
     paced_retry again_;

@@ -2,19 +2,20 @@
 
 #include "client/client_core.hpp"
 #include "loop/paced_retry.hpp"
-#include "queue/participant_record.hpp"
-#include "znode/znode_watch.hpp"
+#include "session/session.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace latchkey::inline v0 {
 
-/// One znode of a participant in one queue, and the watch on it. On the loop only, in one session;
-/// ends, without another call, when it is destroyed.
-class own_znode final : public znode_watch, znode_watch::observer {
+/// One znode of a participant in one queue, and the watch on it: a `get` with a data watch, which
+/// is set again whenever the data changes. On the loop only, in one session; ends, without another
+/// call, when it is destroyed.
+class own_znode final : public session::watcher, public std::enable_shared_from_this<own_znode> {
 public:
     /// The participant; outlives the znode, or destroys it, also in one of these calls.
     class owner {
@@ -33,8 +34,9 @@ public:
     };
 
     own_znode(client_core& core, std::string path, owner& o)
-        : znode_watch(core, std::move(path), static_cast<znode_watch::observer&>(*this)),
-          owner_(&o) {}
+        : core_(&core), path_(std::move(path)), owner_(&o) {}
+
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
     /// The attempt has been granted: its znodes are held.
     void belongs_to(owner& o) noexcept { owner_ = &o; }
@@ -47,32 +49,38 @@ public:
     /// Sets the watch again, if there was to be one and there is none.
     void watch_again_if_not();
 
-    [[nodiscard]] bool watched() const noexcept { return armed(); }
+    /// On the present connection: a watch ends with its own.
+    [[nodiscard]] bool watched() const noexcept {
+        return armed_on_ != 0 && armed_on_ == core_->connection();
+    }
 
+    /// No call follows, unless it is watched again.
     void stop_watching() {
         wanted_ = false;
-        disarm();
+        armed_on_ = 0;
+        ++times_;
     }
 
     /// Its watch was to be set, and is not: it may have gone meanwhile.
-    [[nodiscard]] bool is_doubtful() const noexcept { return wanted_ && !armed() && !unreadable_; }
-
-private:
-    // znode_watch::observer
-    void on_watch_set(const server_stat& stat, const std::string& data) override {
-        czxid_ = stat.czxid;
-        if (data == revocation_request) {
-            owner_->on_revocation();
-        }
+    [[nodiscard]] bool is_doubtful() const noexcept {
+        return wanted_ && !watched() && !unreadable_;
     }
 
-    void on_znode_deleted() override { owner_->on_gone(*this); }
+private:
+    // session::watcher
+    [[nodiscard]] bool is_on(std::string_view path) const noexcept override;
 
-    void on_watch_refused(result_code code) override;
+    void on_event(watch_event e) override;
 
+    void on_read(const reply& r);
+
+    client_core* const core_;
+    const std::string path_;
     owner* owner_;
     std::int64_t czxid_ = 0;
     std::unique_ptr<paced_retry> retry_;  ///< of the watch, once it was refused
+    std::uint64_t armed_on_ = 0;          ///< the connection on which it is watched
+    std::uint32_t times_ = 0;             ///< how often the watch was to be set
     bool wanted_ = false;                 ///< the watch is
     bool unreadable_ = false;             ///< it was there, and cannot be watched
 };

@@ -1,6 +1,7 @@
 #include "queue/protected_create.hpp"
 
 #include "queue/queue_list_of.hpp"
+#include "queue/stray_creates.hpp"
 #include "text/guid.hpp"
 #include "text/path.hpp"
 
@@ -214,8 +215,8 @@ protected_create::next protected_create::after_refusal(
 }
 
 protected_create::joined protected_create::resolved(joined j) {
-    if (lost_) {
-        lost_->keep(j.paths);
+    if (lost_since_) {
+        delete_late_creates(core_, as_, prefix_, j.paths, *lost_since_);
         j.alone = false;
     }
     return j;
@@ -327,12 +328,11 @@ bool protected_create::delete_ours(const candidates& found) {
 /// removed and made again numbers anew, and a delete that is repeated, or waits in a server's
 /// queue, would find it under the same name.
 void protected_create::note_absence(bool partly_deleted) {
-    if (!lost_) {
-        lost_ = stray_creates::await(core_, as_, prefix_);
+    if (!lost_since_) {
+        lost_since_ = core_->loop().now();
     }
     if (partly_deleted) {
-        lost_->keep({});
-        lost_.reset();
+        delete_late_creates(core_, as_, prefix_, {}, *std::exchange(lost_since_, std::nullopt));
         prefix_ = new_prefix(*core_, *as_);
     }
 }

@@ -5,7 +5,6 @@
 #include "loop/paced_retry.hpp"
 #include "loop/task.hpp"
 #include "queue/queue_recipe.hpp"
-#include "queue/stray_creates.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -107,8 +106,8 @@ private:
     bool directory_known_;
     bool sent_ = false;
     bool abandoned_ = false;
-    failure refused_;                      ///< reported when it is known what is there
-    std::shared_ptr<stray_creates> lost_;  ///< one that was not there, and may come yet
+    failure refused_;  ///< reported when it is known what is there
+    std::optional<loop::clock::time_point> lost_since_;  ///< one was not there, and may come yet
     paced_retry retry_;
 };
 

@@ -40,17 +40,13 @@ queue_wait::~queue_wait() {
     core_->heartbeat().withdraw(this);
 }
 
-std::string queue_wait::predecessor() const {
-    return std::string(name_of(predecessor_->path()));
-}
-
 std::string queue_wait::directory() const {
     return std::string(parent_of(znode_.path()));
 }
 
 task<queue_wait::end> queue_wait::run(directory_lists::answer at_hand) {
     while (true) {
-        if (!predecessor_) {
+        if (predecessor_.empty()) {
             auto looking = look(std::exchange(at_hand, nullptr));
             std::optional<end> decided = co_await looking;
             if (decided) {
@@ -65,14 +61,37 @@ task<queue_wait::end> queue_wait::run(directory_lists::answer at_hand) {
         if (!core_->connected()) {
             continue;
         }
-        auto watching = until_called_back([this](resumption go_on) { watch(std::move(go_on)); });
-        co_await watching;
-        if (ended_) {
-            auto following = behind(*ended_);
-            std::optional<end> decided = co_await following;
-            if (decided) {
-                co_return *std::move(decided);
+        const std::uint64_t connection = core_->connection();
+        const change_watch watch;
+        ahead seen;
+        bool was_watched = false;
+        {
+            auto reading = read_predecessor(watch);
+            seen = co_await reading;
+        }
+        if (seen.code == result_code::ok) {
+            if (seen.delay_ends && core_->loop().now() < *seen.delay_ends &&
+                !is_wanted_after_delay()) {
+                co_return end{end::kind::unwanted};
             }
+            auto delay_over = until_called_back([this, at = seen.delay_ends](resumption go_on) {
+                if (at) {
+                    delay_.start(*at, std::move(go_on));
+                }
+            });
+            auto news = first_of(watch.until_changed(*core_), std::move(delay_over));
+            co_await news;
+            delay_.cancel();
+            if (core_->connection() != connection || watch.event() == watch_event::changed) {
+                continue;
+            }
+            was_watched = watch.event() == watch_event::deleted;
+            seen.code = was_watched ? result_code::no_node : result_code::ok;
+        }
+        auto following = behind(seen.code, was_watched);
+        std::optional<end> decided = co_await following;
+        if (decided) {
+            co_return *std::move(decided);
         }
     }
 }
@@ -100,27 +119,44 @@ task<std::optional<queue_wait::end>> queue_wait::look(directory_lists::answer at
     }
 }
 
-/// Both watches, in one round trip. `go_on` is for the end of the predecessor's, and for the next
-/// connection.
-void queue_wait::watch(resumption go_on) {
-    ended_.reset();
-    wake_ = go_on;
-    core_->at_next_connection(std::move(go_on));
-    predecessor_->arm();
+/// Sets both watches, in one round trip.
+task<queue_wait::ahead> queue_wait::read_predecessor(change_watch watch) {
+    auto asked = watch.send(*core_, request::get(predecessor_));
     if (!znode_.watched()) {
         znode_.watch();
     }
+    const reply r = co_await asked;
+    ahead seen{.code = r.code};
+    if (r.ok() && verdict_.delay.count() > 0) {
+        // The holder was not there any more when the record was listed.
+        seen.delay_ends =
+            as_->notes->end_of_delay(core_->loop(), predecessor_, r.stat.czxid, verdict_.delay);
+    } else if (r.ok() && r.stat.ephemeral_owner == 0) {
+        core_->log(
+            {log_level::error,
+             "not-ephemeral",
+             "waiting behind \"" + escaped(predecessor_) +
+                 "\", which is not ephemeral: it blocks the queue until an operator deletes it",
+             predecessor_});
+    }
+    co_return seen;
+}
+
+/// Whether it shall wait for as long as the delay.
+bool queue_wait::is_wanted_after_delay() const {
+    return owner_.on_placed(znode_,
+                            {.what = queue_verdict::answer::wait,
+                             .blocker = std::string(name_of(predecessor_)),
+                             .ahead = verdict_.ahead,
+                             .delay = verdict_.delay});
 }
 
 /// The wait for the predecessor has ended: by its deletion, by a failure, or its delay is over.
 /// Nothing, if it is to be watched again, or another one.
-task<std::optional<queue_wait::end>> queue_wait::behind(result_code code) {
-    if (unwanted_) {
-        co_return end{end::kind::unwanted};
-    }
+task<std::optional<queue_wait::end>> queue_wait::behind(result_code code, bool was_watched) {
     bool record_is_gone = false;
     if (code == result_code::ok) {
-        auto deleted = delete_delay_record(*core_, znode_.path(), predecessor_->path());
+        auto deleted = delete_delay_record(*core_, znode_.path(), predecessor_);
         const reply r = co_await deleted;
         record_is_gone = r.ok() || r.code == result_code::no_node;
         code = r.code;
@@ -129,26 +165,25 @@ task<std::optional<queue_wait::end>> queue_wait::behind(result_code code) {
         co_return end{end::kind::refused, failure_of(code, directory())};
     }
     if (record_is_gone) {
-        predecessor_.reset();
+        predecessor_.clear();
     } else if (code != result_code::no_node) {
         if (core_->connected()) {
             auto pause = retry_.pause();
             co_await pause;
         }
-    } else if (has_become_the_first()) {
-        predecessor_.reset();
+    } else if (has_become_the_first(was_watched)) {
+        predecessor_.clear();
         co_return end{end::kind::first};
     } else {
         prove_ahead();
-        if (verdict_.delay.count() == 0 && front_.may_name(predecessor())) {
-            auto asked = front_.names(predecessor());
+        const std::string gone(name_of(std::exchange(predecessor_, {})));
+        if (verdict_.delay.count() == 0 && front_.may_name(gone)) {
+            auto asked = front_.names(gone);
             const bool was_first = co_await asked;
             if (was_first && znode_.watched()) {
-                predecessor_.reset();
                 co_return end{end::kind::first};
             }
         }
-        const bool was_watched = std::exchange(predecessor_, nullptr)->saw_deletion();
         if (!was_watched && core_->connected()) {
             auto pause = retry_.short_pause();
             co_await pause;
@@ -187,8 +222,7 @@ std::optional<queue_wait::end> queue_wait::judge(const listing& l) {
         case wait:
             break;
     }
-    znode_watch::observer& self = *this;
-    predecessor_ = std::make_shared<znode_watch>(*core_, join_path(directory(), v.blocker), self);
+    predecessor_ = join_path(directory(), v.blocker);
     return std::nullopt;
 }
 
@@ -200,45 +234,12 @@ void queue_wait::demand_validity_if_next() {
     }
 }
 
-void queue_wait::on_watch_set(const server_stat& stat, const std::string&) {
-    if (verdict_.delay.count() > 0) {
-        note_delay(stat.czxid);
-        return;
-    }
-    if (stat.ephemeral_owner == 0) {
-        const std::string& blocker = predecessor_->path();
-        core_->log(
-            {log_level::error,
-             "not-ephemeral",
-             "waiting behind \"" + escaped(blocker) +
-                 "\", which is not ephemeral: it blocks the queue until an operator deletes it",
-             blocker});
-    }
-}
-
-/// The holder was not there any more when the record was read.
-void queue_wait::note_delay(std::int64_t czxid) {
-    const std::string& record = predecessor_->path();
-    const auto over = as_->notes->end_of_delay(core_->loop(), record, czxid, verdict_.delay);
-    const queue_verdict place{.what = queue_verdict::answer::wait,
-                              .blocker = predecessor(),
-                              .ahead = verdict_.ahead,
-                              .delay = verdict_.delay};
-    if (core_->loop().now() < over && !owner_.on_placed(znode_, place)) {
-        unwanted_ = true;
-        end_watch(result_code::ok);
-    } else {
-        delay_.start(over, [this] { end_watch(result_code::ok); });
-    }
-}
-
 /// Without a list: no other participant was ahead, and the events of a connection arrive in the
 /// order of the changes. No participant can have come between, and the deletion of the own znode
 /// would have been reported before, unless its watch was used up by a change and is being set
 /// again.
-bool queue_wait::has_become_the_first() const {
-    return verdict_.grants_when_gone && predecessor_->saw_deletion() && predecessor_->armed() &&
-           znode_.watched();
+bool queue_wait::has_become_the_first(bool was_watched) const {
+    return was_watched && verdict_.grants_when_gone && znode_.watched();
 }
 
 /// Probably the first now. The proof that a grant needs travels with the list instead of after it.

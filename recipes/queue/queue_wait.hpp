@@ -9,7 +9,7 @@
 #include "queue/queue_front.hpp"
 #include "queue/queue_list_of.hpp"
 #include "queue/queue_recipe.hpp"
-#include "znode/znode_watch.hpp"
+#include "znode/change_watch.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -36,7 +36,7 @@ namespace latchkey::inline v0 {
 ///
 /// The record of a holder that died is a predecessor, too: for the delay that it says. Then the
 /// first in the queue deletes it.
-class queue_wait final : znode_watch::observer {
+class queue_wait final {
 public:
     struct end {
         enum class kind : std::uint8_t {
@@ -88,31 +88,22 @@ public:
     void note_grant() { front_.write(znode_.path()); }
 
 private:
-    // znode_watch::observer, of the predecessor
-    void on_watch_set(const server_stat& stat, const std::string& data) override;
+    using time_point = loop::clock::time_point;
 
-    void on_znode_deleted() override { end_watch(result_code::no_node); }
-
-    void on_watch_refused(result_code code) override { end_watch(code); }
-
-    /// `ok`: its delay is over, or unwanted.
-    void end_watch(result_code code) {
-        delay_.cancel();
-        ended_ = code;
-        if (const auto go_on = std::exchange(wake_, std::nullopt)) {
-            (*go_on)();
-        }
-    }
+    /// What was read of the predecessor.
+    struct ahead {
+        result_code code = result_code::ok;
+        std::optional<time_point> delay_ends = {};
+    };
 
     [[nodiscard]] task<std::optional<end>> look(directory_lists::answer at_hand);
-    void watch(resumption go_on);
-    [[nodiscard]] task<std::optional<end>> behind(result_code code);
+    [[nodiscard]] task<ahead> read_predecessor(change_watch watch);
+    [[nodiscard]] task<std::optional<end>> behind(result_code code, bool was_watched);
     [[nodiscard]] std::function<void()> may_show_the_first();
     [[nodiscard]] std::optional<end> judge(const listing& l);
     void demand_validity_if_next();
-    [[nodiscard]] std::string predecessor() const;
-    void note_delay(std::int64_t czxid);
-    [[nodiscard]] bool has_become_the_first() const;
+    [[nodiscard]] bool is_wanted_after_delay() const;
+    [[nodiscard]] bool has_become_the_first(bool was_watched) const;
     void prove_ahead();
 
     [[nodiscard]] std::string directory() const;
@@ -133,11 +124,8 @@ private:
     } verdict_;
 
     const queue_rule rule_;
-    bool unwanted_ = false;             ///< for as long as a delay
-    std::optional<result_code> ended_;  ///< how the watch of the predecessor has ended
-    std::optional<resumption> wake_;    ///< while it waits for that
-    /// While it waits for another participant: from the list that the verdict is from.
-    std::shared_ptr<znode_watch> predecessor_;
+    /// The path of the participant that it waits for: from the list that the verdict is from.
+    std::string predecessor_;
     timer delay_;
     paced_retry retry_;
 };

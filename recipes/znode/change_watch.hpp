@@ -4,9 +4,13 @@
 #include "loop/task.hpp"
 #include "session/session.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace latchkey::inline v0 {
 
@@ -18,28 +22,35 @@ public:
 
     /// Sends a read that sets a watch.
     [[nodiscard]] oneshot<reply> send(client_core& core, request r) const {
+        const std::string& root = core.chroot();
+        state_->paths.push_back(r.path == "/" && !root.empty() ? root : root + r.path);
         oneshot<reply> answer;
-        core.submit(std::move(r), watcher_, answer.setter());
+        core.submit(std::move(r), state_, answer.setter());
         return answer;
     }
 
-    /// Waits until something that either of two watches has changed, or until there is another
-    /// connection than that of the reads: then nothing is watched any more.
-    [[nodiscard]] auto until_either_changes(client_core& core, const change_watch& other) const {
-        return until_called_back([&core, a = state_, b = other.state_](const resumption& go_on) {
-            if (a->event || b->event) {
-                go_on();
-            } else {
-                a->waiting = go_on;
-                b->waiting = go_on;
-                core.at_next_connection(go_on);
-            }
-        });
+    /// `go_on` is called with the first change, or at once if there was one. Replaces an earlier
+    /// one.
+    void at_change(resumption go_on) const {
+        if (state_->event) {
+            go_on();
+        } else {
+            state_->waiting = std::move(go_on);
+        }
     }
 
-    /// The same for what this one watches.
+    /// Waits for the first change, or until there is another connection than that of the reads:
+    /// then nothing is watched any more.
     [[nodiscard]] auto until_changed(client_core& core) const {
-        return until_either_changes(core, *this);
+        return first_of(until_called_back([watch = *this](resumption go_on) {
+                            watch.at_change(std::move(go_on));
+                        }),
+                        core.next_connection());
+    }
+
+    /// The same for what either of two has watched.
+    [[nodiscard]] auto until_either_changes(client_core& core, const change_watch& other) const {
+        return first_of(until_changed(core), other.until_changed(core));
     }
 
     /// The first change.
@@ -48,23 +59,26 @@ public:
     [[nodiscard]] bool has_fired() const noexcept { return event().has_value(); }
 
 private:
-    struct state {
+    struct state final : session::watcher {
+        [[nodiscard]] bool is_on(std::string_view path) const noexcept override {
+            return std::find(paths.begin(), paths.end(), path) != paths.end();
+        }
+
+        void on_event(watch_event e) override {
+            if (!event) {
+                event = e;
+                if (const auto go_on = std::exchange(waiting, std::nullopt)) {
+                    (*go_on)();
+                }
+            }
+        }
+
+        std::vector<std::string> paths;  ///< the servers', with the chroot of the client
         std::optional<watch_event> event;
         std::optional<resumption> waiting;
     };
 
-    static void note(const std::shared_ptr<state>& s, watch_event e) {
-        if (s && !s->event) {
-            s->event = e;
-            if (const auto go_on = std::exchange(s->waiting, std::nullopt)) {
-                (*go_on)();
-            }
-        }
-    }
-
     std::shared_ptr<state> state_ = std::make_shared<state>();
-    std::shared_ptr<session::watcher> watcher_ =
-        make_watcher([weak = std::weak_ptr(state_)](watch_event e) { note(weak.lock(), e); });
 };
 
 }  // namespace latchkey::inline v0

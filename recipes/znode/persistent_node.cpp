@@ -26,91 +26,153 @@ void persistent_node::check_data(const std::string& data) const {
 void persistent_node::start(told first) {
     first_ = std::move(first);
     if (core_->closed_why()) {
-        tell(core_->closed_why(), false);
-        end();
+        client_closed(core_->closed_why());
         return;
     }
-    const leftover before = core_->want_again(settings_.path);
-    sent_ = before.found;
-    in_doubt_ = before.may_come;
+    creates_ = core_->want_again(settings_.path);
     core_->attach(shared_from_this());
-    if (core_->connected()) {
-        create();
-    }
+    begin();
 }
 
-void persistent_node::session_connected() {
-    retry_.cancel();
-    if (leaving_) {
-        watch();
-    } else if (here_) {
-        watch();  // it may have been deleted, or a write may be lost
-    } else {
-        create();
-    }
+void persistent_node::begin() {
+    keeping_.start(keep(), [this](failure why) {
+        tell(std::move(why), false);
+        leave();
+    });
 }
 
 void persistent_node::session_ended(loss_reason) {
-    ++step_;
     here_ = false;
-    sent_ = false;
-    in_doubt_ = false;
-    watch_.reset();
-    if (leaving_) {
-        end();
+    creates_ = std::make_shared<znode_creates>();
+    begin();
+}
+
+/// The session ends, and takes the znode along.
+void persistent_node::client_closed(const failure& why) {
+    tell(why, false);
+    end();
+}
+
+/// In one session. Ends only before it has entered: with what the servers have refused, or with no
+/// failure if the name is not free.
+task<failure> persistent_node::keep() {
+    bool creates = true;
+    while (true) {
+        auto connected = core_->connection_made();
+        co_await connected;
+        const change_watch watch;
+        auto looking = look(watch, creates);
+        const looked seen = co_await looking;
+        if (seen.why) {
+            co_return seen.why;
+        }
+        const bool is_ours = seen.is_ours(*core_);
+        if (is_ours) {
+            enter(seen.znode);
+        } else if (seen.znode.tells_whether_there()) {
+            here_ = false;
+        }
+        if (seen.znode.ok() && !is_ours) {
+            taken_ = true;
+            creates_->may_exist = creates_->may_come;
+            if (settings_.only_if_free && first_) {
+                co_return failure();
+            }
+        }
+        if (seen.znode.code == result_code::no_node && !seen.refused) {
+            auto pause = retry_.short_pause();
+            co_await pause;
+        } else {
+            auto staying = until_news(watch, is_ours, !seen.znode.ok());
+            co_await staying;
+        }
+        const bool deleted = watch.event() == watch_event::deleted;
+        here_ = here_ && !deleted;
+        creates = !here_ && (deleted || !watch.has_fired());
     }
 }
 
-void persistent_node::client_closed(const failure& why) {
-    here_ = false;
-    tell(why, false);
-    end();  // the session ends and takes the znode along
+/// A create and a look travel together: the look shows which session owns the znode. After a
+/// refusal, too: an earlier create may have succeeded, and a client that has lost CREATE permission
+/// would never learn that from the server.
+task<persistent_node::looked> persistent_node::look(change_watch watch, bool creates) {
+    looked seen;
+    oneshot<reply> created;
+    directory_creation above;
+    const bool may_have_existed = creates_->may_exist;
+    if (creates && !directory_known_) {
+        above = core_->create_directories(std::string(parent_of(settings_.path)), settings_.access);
+    }
+    if (creates) {
+        creates_->may_exist = true;
+        core_->submit(request::create(
+                          settings_.path, settings_.data, create_mode::ephemeral, settings_.access),
+                      [note = creates_, answer = created.setter()](reply r) {
+                          note->may_come = note->may_come || may_be_applied(r.code);
+                          answer(std::move(r));
+                      });
+    }
+    auto asked = watch.send(*core_, request::get(settings_.path));
+    if (creates) {
+        const reply r = co_await created;
+        const result_code code = above.cause_of(r.code);
+        const bool is_there = code == result_code::ok || code == result_code::node_exists;
+        directory_known_ = is_there || (directory_known_ && r.code != result_code::no_node);
+        seen.refused = !is_there && !outcome_unknown(code);
+        if (seen.refused) {
+            creates_->may_exist = may_have_existed || creates_->may_come;
+        }
+        if (seen.refused && code != result_code::no_node && code != result_code::throttled) {
+            if (first_) {
+                seen.why = failure_of(code, settings_.path);
+                co_return seen;
+            }
+            report("create the znode again", code);
+        }
+    }
+    seen.znode = co_await asked;
+    co_return seen;
 }
 
-// ---- entering ----
-
-void persistent_node::create() {
-    ++step_;
-    const std::string directory(parent_of(settings_.path));
-    const directory_creation above = directory_known_
-                                         ? directory_creation()
-                                         : core_->create_directories(directory, settings_.access);
-    const bool before = std::exchange(sent_, true);
-    core_->submit(
-        request::create(settings_.path, settings_.data, create_mode::ephemeral, settings_.access),
-        [weak = weak_from_this(), step = step_, before, above](const reply& r) {
-            const auto self = weak.lock();
-            if (!self) {
-                return;
-            }
-            self->in_doubt_ = self->in_doubt_ || may_be_applied(r.code);
-            if (self->step_ == step && !self->ended_) {
-                self->directory_known_ = self->directory_known_ && r.code != result_code::no_node;
-                self->on_created(above.cause_of(r.code), before);
+void persistent_node::enter(const reply& seen) {
+    written_ = settings_.received || seen.data == settings_.data;
+    reported_ = reported_ && !written_;
+    session_ = core_->session_id();
+    here_ = true;
+    tell({}, true);
+    if (settings_.received) {
+        core_->post([self = shared_from_this(), seen] {
+            if (!self->ended_) {
+                self->settings_.received(seen.stat, seen.data);
             }
         });
-    watch();  // at the same time: it shows which session owns the znode
+    }
 }
 
-/// `before`: an earlier create may have been applied.
-void persistent_node::on_created(result_code code, bool before) {
-    if (code == result_code::ok || code == result_code::node_exists || outcome_unknown(code)) {
-        directory_known_ = directory_known_ || !outcome_unknown(code);
-        return;
+/// Until the znode or the connection changes; the data of the member may change meanwhile. After a
+/// refusal, until it is time to look again.
+task<bool> persistent_node::until_news(change_watch watch, bool is_ours, bool refused) {
+    const std::uint64_t connection = core_->connection();
+    while (!refused && !watch.has_fired() && core_->connection() == connection) {
+        if (is_ours && core_->connected() && !std::exchange(written_, true)) {
+            auto sent = core_->send(request::set(settings_.path, settings_.data));
+            const reply r = co_await sent;
+            refused = !r.ok() && r.code != result_code::no_node;
+            if (refused && !outcome_unknown(r.code) && r.code != result_code::throttled) {
+                report("write data", r.code);
+            }
+        } else {
+            auto on_new_data = until_called_back(
+                [this](resumption go_on) { on_new_data_.emplace(std::move(go_on)); });
+            auto news = first_of(watch.until_changed(*core_), std::move(on_new_data));
+            co_await news;
+        }
     }
-    sent_ = before || in_doubt_;
-    if (code == result_code::no_node || code == result_code::throttled) {
-        retry();
-    } else if (first_) {
-        tell(failure_of(code, settings_.path), false);
-        leave();
-    } else {
-        // Keep trying: the caller was already told that it joined. Keep the watch as well: an
-        // earlier create may have succeeded, and a client that has lost CREATE permission would
-        // never learn that from the server.
-        report("create the znode again", code);
-        try_later();
+    if (refused && core_->connected()) {
+        auto pause = first_of(watch.until_changed(*core_), retry_.pause());
+        co_await pause;
     }
+    co_return true;
 }
 
 /// Reports each refusal once.
@@ -125,111 +187,12 @@ void persistent_node::report(const char* what, result_code code) {
     }
 }
 
-void persistent_node::watch() {
-    znode_watch::observer& self = *this;
-    watch_ = std::make_shared<znode_watch>(*core_, settings_.path, self);
-    watch_->arm();
-}
-
-void persistent_node::on_watch_set(const server_stat& stat, const std::string& data) {
-    const bool ours = stat.ephemeral_owner == core_->session_id();
-    retry_.cancel();
-    if (leaving_) {
-        end(ours);
-    } else if (ours) {
-        const auto self = shared_from_this();
-        if (data != settings_.data && !settings_.received) {
-            write_data();  // older data, or another client's
-        } else {
-            reported_ = false;
-        }
-        entered();
-        if (settings_.received) {
-            settings_.received(stat, data);
-        }
-    } else {
-        // The own znode, if it existed, was not seen.
-        here_ = false;
-        taken_ = true;
-        if (settings_.only_if_free && first_) {
-            tell({}, false);
-            end();
-        }
-    }
-}
-
-void persistent_node::entered() {
-    session_ = core_->session_id();
-    here_ = true;
-    tell({}, true);
-}
-
-void persistent_node::on_znode_deleted() {
-    here_ = false;
-    if (leaving_) {
-        end();
-    } else if (watch_->saw_deletion()) {
-        create();
-    } else if (!retry_.running()) {
-        retry_.soon([this] {
-            if (core_->connected()) {
-                create();
-            }
-        });
-    }
-}
-
-void persistent_node::on_watch_refused(result_code code) {
-    if (!outcome_unknown(code) || core_->connected()) {
-        retry();  // otherwise with the next connection
-    }
-}
-
-void persistent_node::retry() {
-    ++step_;
-    watch_.reset();
-    try_later();
-}
-
-void persistent_node::try_later() {
-    retry_.later([this] {
-        if (core_->connected()) {
-            const auto self = shared_from_this();
-            session_connected();
-        }
-    });
-}
-
-// ---- here ----
-
+/// Without a connection the next look shows the difference.
 void persistent_node::set_data(std::string data) {
     settings_.data = std::move(data);
-    if (here_ && core_->connected()) {
-        write_data();
-    }
-    // Otherwise the next look shows the difference.
-}
-
-void persistent_node::write_data() {
-    core_->submit(request::set(settings_.path, settings_.data),
-                  [weak = weak_from_this(), step = step_](const reply& r) {
-                      const auto self = weak.lock();
-                      if (self && self->step_ == step && self->here_) {
-                          self->on_written(r.code);
-                      }
-                  });
-}
-
-/// A write that was not applied is found by a look, later or on the next connection.
-void persistent_node::on_written(result_code code) {
-    if (code == result_code::ok || code == result_code::no_node || !core_->connected()) {
-        return;
-    }
-    if (!outcome_unknown(code) && code != result_code::throttled) {
-        report("write data", code);
-    }
-    if (!retry_.running()) {
-        try_later();
+    written_ = false;
+    if (const auto go_on = std::exchange(on_new_data_, std::nullopt)) {
+        (*go_on)();
     }
 }
 
@@ -237,17 +200,10 @@ void persistent_node::leave() {
     if (ended_) {
         return;
     }
-    if (here()) {
-        end(true);
-    } else if (sent_) {
-        leaving_ = true;
-        retry_.cancel();
-        if (core_->connected()) {
-            ++step_;
-            watch();
-        }
-    } else {
-        end();
+    const bool is_ours = here();
+    end();
+    if (is_ours || creates_->may_exist || creates_->may_come) {
+        delete_stray(core_, settings_.path, creates_, is_ours);
     }
 }
 
@@ -257,21 +213,13 @@ void persistent_node::tell(failure why, bool entered) {
     }
 }
 
-/// `there`: the own znode exists, and must be deleted.
-void persistent_node::end(bool there) {
+void persistent_node::end() {
     const auto self = shared_from_this();
     ended_ = true;
     here_ = false;
-    ++step_;
-    watch_.reset();
+    keeping_.drop();
     retry_.cancel();
     core_->detach(this);
-    const bool may_come = std::exchange(in_doubt_, false);
-    if (there) {
-        stray_znode::remove(core_, settings_.path, may_come);
-    } else if (may_come) {
-        stray_znode::await(core_, settings_.path);
-    }
 }
 
 }  // namespace latchkey::inline v0

@@ -5,12 +5,14 @@
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
-#include "znode/znode_watch.hpp"
+#include "loop/task.hpp"
+#include "znode/change_watch.hpp"
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace latchkey::inline v0 {
@@ -18,8 +20,7 @@ namespace latchkey::inline v0 {
 /// Keeps one ephemeral znode of a given name, session after session, until it leaves. Used on the
 /// loop only, unless noted. The core keeps it alive until then.
 class persistent_node final : public session_listener,
-                              public std::enable_shared_from_this<persistent_node>,
-                              znode_watch::observer {
+                              public std::enable_shared_from_this<persistent_node> {
 public:
     struct settings {
         std::string path;
@@ -57,38 +58,38 @@ public:
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
 private:
-    void session_connected() override;
-    void session_ended(loss_reason) override;
+    struct looked {
+        failure why = {};      ///< it can never enter
+        bool refused = false;  ///< the create was
+        reply znode = {};
 
+        [[nodiscard]] bool is_ours(const client_core& core) const noexcept {
+            return znode.ok() && znode.stat.ephemeral_owner == core.session_id();
+        }
+    };
+
+    void session_ended(loss_reason) override;
     void client_closed(const failure& why) override;
 
-    // On the own znode, or on the one that has its name.
-    void on_watch_set(const server_stat& stat, const std::string& data) override;
-    void on_znode_deleted() override;
-    void on_watch_refused(result_code code) override;
-
-    void create();
-    void on_created(result_code code, bool before);
-    void watch();
-    void entered();
-    void write_data();
-    void on_written(result_code code);
+    void begin();
+    [[nodiscard]] task<failure> keep();
+    [[nodiscard]] task<looked> look(change_watch watch, bool creates);
+    [[nodiscard]] task<bool> until_news(change_watch watch, bool is_ours, bool refused);
+    void enter(const reply& seen);
     void report(const char* what, result_code code);
-    void retry();
-    void try_later();
     void tell(failure why, bool entered);
-    void end(bool there = false);
+    void end();
 
     const std::shared_ptr<client_core> core_;
     settings settings_;
     told first_;
-    std::shared_ptr<znode_watch> watch_;
+    running_task keeping_;
     paced_retry retry_;
-    std::uint64_t step_ = 0;
+    /// Of this session.
+    std::shared_ptr<znode_creates> creates_ = std::make_shared<znode_creates>();
+    std::optional<resumption> on_new_data_;
+    bool written_ = false;  ///< the znode has the newest data, or is going to be looked at
     bool directory_known_ = false;
-    bool sent_ = false;      ///< in this session the znode was created, or may have been
-    bool in_doubt_ = false;  ///< the answer to a create of this session was lost
-    bool leaving_ = false;   ///< it must find out first whether the znode is its own
     bool taken_ = false;
     bool reported_ = false;  ///< the present refusal was reported
     bool ended_ = false;

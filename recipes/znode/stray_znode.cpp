@@ -1,6 +1,7 @@
 #include "znode/stray_znode.hpp"
 
-#include "text/path.hpp"
+#include "loop/paced_retry.hpp"
+#include "znode/session_task.hpp"
 
 #include <utility>
 
@@ -11,101 +12,75 @@ namespace {
 /// longer part of the ensemble.
 constexpr int patience = 10;
 
+class stray_znode final : public session_task {
+public:
+    stray_znode(std::shared_ptr<client_core> core,
+                std::string path,
+                std::shared_ptr<znode_creates> creates)
+        : session_task(std::move(core)), path_(std::move(path)), creates_(std::move(creates)) {}
+
+    task<bool> remove(bool is_ours) {
+        const auto since = core_->loop().now();
+        paced_retry again(core_->loop());
+        if (!creates_->may_exist) {
+            auto connection = core_->next_connection();
+            co_await connection;
+        }
+        while (true) {
+            auto connected = core_->connection_made();
+            co_await connected;
+            bool is_gone = false;
+            if (!is_ours) {
+                auto asked = core_->send(request::get(path_));
+                const reply r = co_await asked;
+                is_ours = r.ok() && r.stat.ephemeral_owner == core_->session_id();
+                is_gone = !is_ours && r.tells_whether_there();
+            }
+            if (std::exchange(is_ours, false)) {
+                auto sent = core_->send(request::remove(path_));
+                const reply r = co_await sent;
+                is_gone = r.ok() || r.code == result_code::no_node;
+            }
+            if (is_gone && (!creates_->may_come || too_old_to_come(*core_, since))) {
+                co_return true;
+            }
+            if (is_gone) {
+                auto connection = core_->next_connection();
+                co_await connection;
+            } else if (core_->connected()) {
+                auto pause = first_of(core_->next_connection(), again.pause());
+                co_await pause;
+            }
+        }
+    }
+
+private:
+    /// A delete that was sent is ahead of the create that follows.
+    void znode_wanted(const std::string& path, std::shared_ptr<znode_creates>& creates) override {
+        if (path == path_) {
+            creates_->may_exist = true;
+            creates_->may_come = creates_->may_come || creates->may_come;
+            creates = creates_;
+            end();
+        }
+    }
+
+    const std::string path_;
+    const std::shared_ptr<znode_creates> creates_;
+};
+
 }  // namespace
 
 bool too_old_to_come(client_core& core, loop::clock::time_point sent) {
     return core.loop().now() > sent + patience * core.session_timeout();
 }
 
-std::shared_ptr<stray_znode> stray_znode::make(std::shared_ptr<client_core> core,
-                                               std::string path,
-                                               bool may_come) {
-    if (core->closed_why()) {
-        return nullptr;  // the session ends
-    }
-    std::shared_ptr<stray_znode> made(new stray_znode(std::move(core), std::move(path), may_come));
-    made->core_->attach(made);
-    return made;
-}
-
-void stray_znode::await(std::shared_ptr<client_core> core, std::string path) {
-    make(std::move(core), std::move(path), true);
-}
-
-void stray_znode::remove(std::shared_ptr<client_core> core, std::string path, bool may_come) {
-    const auto made = make(std::move(core), std::move(path), may_come);
-    if (made && made->core_->connected()) {
-        made->send();
-    }
-}
-
-stray_znode::stray_znode(std::shared_ptr<client_core> core, std::string path, bool may_come)
-    : core_(std::move(core)),
-      path_(std::move(path)),
-      may_come_(may_come),
-      since_(core_->loop().now()),
-      retry_(core_->loop()) {}
-
-void stray_znode::session_connected() {
-    retry_.cancel();
-    core_->submit(request::get(path_), [self = shared_from_this()](const reply& r) {
-        if (self->ended_) {
-            return;
-        }
-        if (r.ok() && r.stat.ephemeral_owner == self->core_->session_id()) {
-            self->send();
-        } else if (r.tells_whether_there()) {
-            self->gone();
-        } else {
-            self->again();
-        }
-    });
-}
-
-/// A delete that was sent is ahead of the create that follows.
-void stray_znode::znode_wanted(const std::string& path, leftover& before) {
-    if (path == path_) {
-        before.found = true;
-        before.may_come = before.may_come || may_come_;
-        end();
-    }
-}
-
-void stray_znode::send() {
-    core_->submit(request::remove(path_), [self = shared_from_this()](const reply& r) {
-        if (self->ended_) {
-            return;
-        }
-        if (r.ok() || r.code == result_code::no_node) {
-            self->gone();
-        } else {
-            self->again();
-        }
-    });
-}
-
-void stray_znode::gone() {
-    if (!may_come_ || too_old_to_come(*core_, since_)) {
-        end();
-    }
-}
-
-/// Again after a pause, or with the next connection.
-void stray_znode::again() {
-    if (core_->connected()) {
-        retry_.later([this] {
-            if (core_->connected()) {
-                session_connected();
-            }
-        });
-    }
-}
-
-void stray_znode::end() {
-    const auto self = shared_from_this();
-    ended_ = true;
-    retry_.cancel();
-    core_->detach(this);
+void delete_stray(const std::shared_ptr<client_core>& core,
+                  std::string path,
+                  std::shared_ptr<znode_creates> creates,
+                  bool is_ours) {
+    const auto stray = std::make_shared<stray_znode>(core, std::move(path), std::move(creates));
+    stray->run(stray->remove(is_ours && core->connected()));
 }
 
 }  // namespace latchkey::inline v0

@@ -3,48 +3,11 @@
 #include "loop/paced_retry.hpp"
 #include "text/path.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
 namespace latchkey::inline v0 {
 namespace {
-
-/// What the answer to such a transaction says. The creations come first: whatever else has changed
-/// since, they tell that it was done before.
-class swap_answer {
-public:
-    swap_answer(const reply& r, std::size_t creations, std::size_t guards)
-        : reply_(r), guards_(creations), removal_(creations + guards) {}
-
-    [[nodiscard]] bool is_done() const {
-        return reply_.ok() || has(0, guards_, result_code::node_exists);
-    }
-
-    [[nodiscard]] bool old_is_gone() const {
-        return has(removal_, removal_ + 1, result_code::no_node);
-    }
-
-    [[nodiscard]] bool has_no_directory() const { return has(0, guards_, result_code::no_node); }
-
-    [[nodiscard]] bool guard_failed() const {
-        return has(guards_, removal_, result_code::bad_version) ||
-               has(guards_, removal_, result_code::no_node);
-    }
-
-private:
-    [[nodiscard]] bool has(std::size_t first, std::size_t end, result_code code) const {
-        const auto at = [this](std::size_t i) {
-            return reply_.results.begin() + std::ptrdiff_t(std::min(i, reply_.results.size()));
-        };
-        return std::any_of(
-            at(first), at(end), [code](const reply& one) { return one.code == code; });
-    }
-
-    const reply& reply_;
-    const std::size_t guards_;
-    const std::size_t removal_;
-};
 
 /// What it came to, by whether a znode is there.
 struct open_question {
@@ -89,17 +52,23 @@ task<swapped> swap_znodes(std::shared_ptr<client_core> core,
         }
         auto sent = core->send(request::multi(all));
         const reply r = co_await sent;
-        const swap_answer answer(r, to.size(), guards.size());
+        const auto which = r.refused_operation();
+        const result_code why = which ? r.results[*which].code : result_code::ok;
+        const bool creates = which && *which < to.size();
+        const bool removes = which && *which + 1 == all.size();
         std::optional<open_question> open;
-        if (answer.is_done()) {
+        // The creations come first: whatever else has changed since, they tell that it was done
+        // before.
+        if (r.ok() || (creates && why == result_code::node_exists)) {
             co_return swapped{done, {}, in_doubt};
         }
-        if (answer.old_is_gone() || (answer.has_no_directory() && one_directory)) {
+        if (why == result_code::no_node && (removes || (creates && one_directory))) {
             co_return swapped{gone, {}, in_doubt};
         }
-        if (answer.has_no_directory()) {
+        if (why == result_code::no_node && creates) {
             open = {from, {guard_failed, {}, in_doubt}, {gone, {}, in_doubt}};
-        } else if (answer.guard_failed()) {
+        } else if (which && !creates && !removes &&
+                   (why == result_code::no_node || why == result_code::bad_version)) {
             co_return swapped{guard_failed, {}, in_doubt};
         } else if (outcome_unknown(r.code) || r.code == result_code::throttled) {
             in_doubt = in_doubt || outcome_unknown(r.code);

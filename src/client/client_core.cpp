@@ -237,12 +237,12 @@ void client_core::validity_passed() {
     }
 }
 
-session_listener::leftover client_core::want_again(const std::string& path) {
-    session_listener::leftover before;
+std::shared_ptr<znode_creates> client_core::want_again(const std::string& path) {
+    auto creates = std::make_shared<znode_creates>();
     for (const auto& user : users()) {
-        user->znode_wanted(path, before);
+        user->znode_wanted(path, creates);
     }
-    return before;
+    return creates;
 }
 
 void client_core::znode_missing(const std::string& path) {

@@ -181,6 +181,12 @@ public:
     /// `go_on` is called with the next connection, unless something else has called it before.
     void at_next_connection(resumption go_on) { waiting_for_connection_.add(std::move(go_on)); }
 
+    /// For a task: until there is another connection than now.
+    [[nodiscard]] auto next_connection() {
+        return until_called_back(
+            [this](resumption go_on) { at_next_connection(std::move(go_on)); });
+    }
+
     /// For a task that sends what thousands may send together: what it sends until it waits again
     /// counts in the window.
     [[nodiscard]] auto room_to_send() {
@@ -220,8 +226,8 @@ public:
     void attach(std::shared_ptr<session_listener> user);
     void detach(session_listener* user);
 
-    /// Notifies everybody that a znode is wanted that may have been left.
-    [[nodiscard]] session_listener::leftover want_again(const std::string& path);
+    /// Notifies everybody that a znode is wanted that may have been left. Returns its creates.
+    [[nodiscard]] std::shared_ptr<znode_creates> want_again(const std::string& path);
 
 private:
     client_core(runtime env,

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace latchkey::inline v0 {
@@ -15,6 +16,12 @@ namespace latchkey::inline v0 {
 [[nodiscard]] constexpr bool is_end_by_servers(loss_reason why) noexcept {
     return why == loss_reason::session_expired;
 }
+
+/// What the creates of one znode have come to, in one session. Each of them notes its answer.
+struct znode_creates {
+    bool may_exist = false;
+    bool may_come = false;  ///< the answer to one was lost: it may still be applied
+};
 
 /// Notified of what happens to a client's session: attempts, holds, watches and candidates are
 /// listeners. Called on the loop. Each overrides what concerns it.
@@ -44,16 +51,11 @@ public:
     /// listener.
     virtual void znode_missing(const std::string&) {}
 
-    /// Of a znode that was to be deleted.
-    struct leftover {
-        bool found = false;
-        bool may_come = false;  ///< a create of it may still be applied
-    };
-
-    /// The client wants a znode at this path again: it is not to be deleted any more.
-    virtual void znode_wanted(const std::string& path, leftover& before) {
+    /// The client wants a znode at this path again: it is not to be deleted any more. `creates` are
+    /// those of it until now.
+    virtual void znode_wanted(const std::string& path, std::shared_ptr<znode_creates>& creates) {
         static_cast<void>(path);
-        static_cast<void>(before);
+        static_cast<void>(creates);
     }
 
     /// The client was closed, or can never be used again. No other call follows.

@@ -216,7 +216,10 @@ public:
         }
     }
 
-    [[nodiscard]] bool is_without_effect() const noexcept { return waiting_.expired(); }
+    [[nodiscard]] bool is_without_effect() const noexcept {
+        const auto alive = waiting_.lock();
+        return !alive || !*alive;
+    }
 
 private:
     std::weak_ptr<std::coroutine_handle<>> waiting_;
@@ -239,10 +242,26 @@ public:
 
     void await_resume() const noexcept {}
 
+    /// What begins it, for something else that waits for it.
+    [[nodiscard]] Begin take() && { return std::move(begin_); }
+
 private:
     Begin begin_;
     std::shared_ptr<std::coroutine_handle<>> waiting_;
 };
+
+/// Waits for the first of several things that call back.
+template <class... Begin>
+[[nodiscard]] auto first_of(until_called_back<Begin>... each) {
+    return until_called_back([... begin = std::move(each).take()](const resumption& go_on) mutable {
+        const auto unless_over = [&go_on](auto& one) {
+            if (!go_on.is_without_effect()) {
+                one(go_on);
+            }
+        };
+        (unless_over(begin), ...);
+    });
+}
 
 /// The same, unless it is ready: then the task goes on at once.
 template <class Ready, class Begin>

@@ -3,6 +3,7 @@
 #include <latchkey/mutex.hpp>
 
 #include "eventually.hpp"
+#include "make_watcher.hpp"
 #include "session_probe.hpp"
 #include "tcp_proxy.hpp"
 #include "test_authority.hpp"

@@ -1,5 +1,7 @@
 #include "session_contract.hpp"
 
+#include "make_watcher.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <utility>

@@ -1,3 +1,4 @@
+#include "make_watcher.hpp"
 #include "session_contract.hpp"
 
 #include <algorithm>

@@ -1,5 +1,7 @@
 #include "session/watch_registry.hpp"
 
+#include "make_watcher.hpp"
+
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,7 +15,7 @@ namespace {
 using kind = watch_registry::kind;
 
 std::shared_ptr<session::watcher> new_watcher() {
-    return make_watcher([](watch_event) {});
+    return test::make_watcher([](watch_event) {});
 }
 
 class WatchRegistry : public ::testing::Test {

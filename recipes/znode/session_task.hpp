@@ -1,0 +1,43 @@
+#pragma once
+
+#include "client/client_core.hpp"
+#include "client/session_listener.hpp"
+#include "loop/task.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace latchkey::inline v0 {
+
+/// Runs a task that nothing waits for, until it ends or the session does. The core keeps it alive.
+/// On the loop only.
+class session_task : public session_listener, public std::enable_shared_from_this<session_task> {
+public:
+    explicit session_task(std::shared_ptr<client_core> core) : core_(std::move(core)) {}
+
+    void run(task<bool> t) {
+        if (!core_->closed_why()) {
+            core_->attach(shared_from_this());
+            running_.start(std::move(t), [this](bool) { end(); });
+        }
+    }
+
+protected:
+    /// Not from inside of the task.
+    void end() {
+        const auto self = shared_from_this();
+        running_.drop();
+        core_->detach(this);
+    }
+
+    const std::shared_ptr<client_core> core_;
+
+private:
+    void session_ended(loss_reason) override { end(); }
+
+    void client_closed(const failure&) override { end(); }
+
+    running_task running_;
+};
+
+}  // namespace latchkey::inline v0
