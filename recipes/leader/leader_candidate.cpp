@@ -26,15 +26,6 @@ void leader_candidate::start() {
     core_->post([self = self()] { self->begin(); });
 }
 
-subscription leader_candidate::subscribe(leader_latch::listener l) {
-    auto added = listeners_.make(std::move(l));
-    core_->post([self = self(), added] {
-        const auto present = self->losing_ ? nullptr : self->term();
-        self->listeners_.add(added, leader_term::handle(present));
-    });
-    return leader_listeners::handle(std::move(added));
-}
-
 void leader_candidate::resign() {
     if (const auto present = term()) {
         present->state().lose(loss_reason::resigned);
@@ -81,28 +72,37 @@ task<leader_loop::next_step> leader_candidate::lead(std::shared_ptr<leader_term>
     on_lost_ = lost.setter();
     granted->publish();
     const auto handle = leader_term::handle(granted);
-    listeners_.tell_elected(handle);
+    const auto elected = [handle](listener& l) {
+        l.leads = true;
+        if (l.calls.elected) {
+            l.calls.elected(handle);
+        }
+    };
+    listeners_.tell(elected, true);
     if (transfers_) {
         transfers_->lead(granted->state().path());
     }
     settle({}, granted);
     co_await lost;
 
-    losing_ = true;
     drain_limit_.cancel();
     if (transfers_) {
         transfers_->end_term();
         transfers_->leave();
     }
     granted->close();
-    listeners_.tell_lost(handle, granted->state().why_lost());
+    const auto lost_it = [handle, why = granted->state().why_lost()](listener& l) {
+        if (std::exchange(l.leads, false) && l.calls.lost) {
+            l.calls.lost(handle, why);
+        }
+    };
+    listeners_.tell(lost_it, false, &granted->state());
     oneshot<bool> drained;
     granted->state().call_after_loss([self = self(), note = drained.setter()] {
         self->core_->post([self, note] { note(true); });
     });
     co_await drained;
     leave();
-    losing_ = false;
     co_return next_step::queue;
 }
 
@@ -119,7 +119,12 @@ task<leader_loop::next_step> leader_candidate::on_refused(failure why) {
          "candidate-refused",
          "cannot be a candidate: " + why.detail + ": " + why.code.message() + "; trying again",
          path()});
-    listeners_.tell_refused(why);
+    const auto refused = [why](const listener& l) {
+        if (l.calls.refused) {
+            l.calls.refused(error(why.code, why.detail));
+        }
+    };
+    listeners_.tell(refused, false);
     co_return next_step::pause;
 }
 
@@ -206,6 +211,15 @@ void leader_candidate::move_behind(const std::string& leader,
     } else {
         done({});
     }
+}
+
+void leader_candidate::on_chosen() {
+    const auto chosen = [](const listener& l) {
+        if (l.calls.chosen) {
+            l.calls.chosen();
+        }
+    };
+    listeners_.tell(chosen, false);
 }
 
 /// Asks the leader to finish. If that takes too long, counted from the first request, it is made to

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -25,7 +26,11 @@ public:
     // ---- any thread ----
 
     void start();
-    [[nodiscard]] subscription subscribe(leader_latch::listener l);
+
+    [[nodiscard]] subscription subscribe(leader_latch::listener l) {
+        return listeners_.add({std::move(l)});
+    }
+
     void resign();
     void close(leader_latch::closing how);
 
@@ -39,13 +44,18 @@ public:
 private:
     friend class wait_for_term;
 
+    /// One of the user's, and what was reported to it last.
+    struct listener {
+        leader_latch::listener calls;
+        bool leads = false;
+    };
+
     // leadership_transfer::owner
     void move_behind(const std::string& leader,
                      request invitation,
                      std::function<void(const std::string&)> done) override;
 
-    void on_chosen() override { listeners_.tell_chosen(); }
-
+    void on_chosen() override;
     void hand_over(const std::string& successor) override;
 
     // leader_loop
@@ -65,10 +75,9 @@ private:
     }
 
     // On the loop only.
-    leader_listeners listeners_;
+    leader_listeners<listener> listeners_;
     std::vector<std::shared_ptr<wait_for_term>> waiting_;
     std::shared_ptr<leadership_transfer> transfers_;  ///< if it takes part in transfers
-    bool losing_ = false;                             ///< the end of the term is being reported
     timer drain_limit_;
 };
 

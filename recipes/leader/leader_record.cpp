@@ -4,6 +4,8 @@
 #include "text/path.hpp"
 #include "text/untrusted_json.hpp"
 
+#include <utility>
+
 namespace latchkey::inline v0 {
 namespace {
 
@@ -96,6 +98,22 @@ std::string unclean_before(const std::optional<leader_record>& last, std::string
     const bool died = last->is == leader_record::state::leading && last->id != next_id;
     const std::string& unclean = died ? last->id : last->unclean;
     return unclean == next_id ? std::string() : unclean;
+}
+
+leader_info leader_from(const std::string& path, const reply& znode, const reply& directory) {
+    leader_info who{.id = znode.data, .data = {}, .token = {}, .path = path};
+    const std::string_view name = name_of(path);
+    if (name.find(candidate_names.exclusive) == std::string_view::npos) {
+        who.token.zxid = znode.stat.czxid;  // as for a mutex
+    }
+    auto record = read_leader_record(directory.data);
+    if (record && record->successor == name) {
+        who.token.zxid = directory.stat.mzxid;
+    } else if (record && record->znode == name) {
+        who.token = token_of(*record, directory.stat.mzxid);
+        who.data = std::move(record->data);
+    }
+    return who;
 }
 
 bool may_become_record(std::string_view data) {
