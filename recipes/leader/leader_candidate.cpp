@@ -6,8 +6,12 @@
 
 namespace latchkey::inline v0 {
 
-leader_candidate::leader_candidate(std::shared_ptr<client_core> core, candidate_config c)
-    : leader_loop(std::move(core), std::move(c)), listeners_(core_), drain_limit_(core_->loop()) {
+leader_candidate::leader_candidate(std::shared_ptr<client_core> core,
+                                   std::string path,
+                                   leader_options options)
+    : leader_loop(std::move(core), std::move(path), latch_names, std::move(options)),
+      listeners_(core_),
+      drain_limit_(core_->loop()) {
     if (who_->preference) {
         leadership_transfer::owner& own = *this;
         transfers_ = std::make_shared<leadership_transfer>(core_, recipe_, who_, own);

@@ -21,7 +21,7 @@ class wait_for_term;
 /// listeners have returned.
 class leader_candidate final : public leader_loop, leadership_transfer::owner {
 public:
-    leader_candidate(std::shared_ptr<client_core> core, candidate_config c);
+    leader_candidate(std::shared_ptr<client_core> core, std::string path, leader_options options);
 
     // ---- any thread ----
 

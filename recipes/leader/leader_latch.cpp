@@ -2,7 +2,6 @@
 
 #include "client/blocking_read.hpp"
 #include "client/fork_safe.hpp"
-#include "leader/candidate_config.hpp"
 #include "leader/leader_candidate.hpp"
 #include "leader/leader_record.hpp"
 #include "leader/transfer/mailbox.hpp"
@@ -27,9 +26,8 @@ void check_successor(const std::optional<std::string>& to) {
 }  // namespace
 
 leader_latch::leader_latch(const client& c, std::string path, leader_options options) {
-    const auto& core = client_core::of(c);
-    candidate_ = fork_safe<leader_candidate>(
-        core, check_candidate(*core, std::move(path), latch_names, std::move(options)));
+    candidate_ =
+        fork_safe<leader_candidate>(client_core::of(c), std::move(path), std::move(options));
 }
 
 leader_latch::~leader_latch() {

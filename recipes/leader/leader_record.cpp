@@ -1,8 +1,11 @@
 #include "leader/leader_record.hpp"
 
+#include <latchkey/error.hpp>
+
 #include "queue/znode_names.hpp"
 #include "text/path.hpp"
 #include "text/untrusted_json.hpp"
+#include "text/utf8.hpp"
 
 #include <utility>
 
@@ -114,6 +117,20 @@ leader_info leader_from(const std::string& path, const reply& znode, const reply
         who.data = std::move(record->data);
     }
     return who;
+}
+
+void check_leader_data(const std::string& data) {
+    if (data.size() > longest_leader_data) {
+        throw error(errc::invalid_argument,
+                    "data of " + std::to_string(data.size()) +
+                        " bytes is too long: a leader publishes at most " +
+                        std::to_string(longest_leader_data) + " bytes");
+    }
+    if (!is_utf8(data)) {
+        throw error(
+            errc::invalid_argument,
+            "data \"" + escaped(data.substr(0, 64)) + "\" is not UTF-8: encode it as UTF-8");
+    }
 }
 
 bool may_become_record(std::string_view data) {

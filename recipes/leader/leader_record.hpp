@@ -69,6 +69,9 @@ struct leader_record {
                                       const reply& znode,
                                       const reply& directory);
 
+/// Throws errc::invalid_argument for data that a leader cannot publish.
+void check_leader_data(const std::string& data);
+
 /// Whether a record may be written over `data`: if it is empty or a record, or if mutexes on the
 /// same path have left it (queue_front). Other data belongs to another program and is left alone.
 [[nodiscard]] bool may_become_record(std::string_view data);

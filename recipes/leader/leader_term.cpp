@@ -1,49 +1,20 @@
 #include "leader/leader_term.hpp"
 
-#include "client/fork_safe.hpp"
-#include "leader/leader_record.hpp"
 #include "text/path.hpp"
-#include "text/utf8.hpp"
 
 #include <utility>
 
 namespace latchkey::inline v0 {
 
-void check_leader_data(const std::string& data) {
-    if (data.size() > longest_leader_data) {
-        throw error(errc::invalid_argument,
-                    "data of " + std::to_string(data.size()) +
-                        " bytes is too long: a leader publishes at most " +
-                        std::to_string(longest_leader_data) + " bytes");
-    }
-    if (!is_utf8(data)) {
-        throw error(
-            errc::invalid_argument,
-            "data \"" + escaped(data.substr(0, 64)) + "\" is not UTF-8: encode it as UTF-8");
-    }
-}
-
-leader_term::leader_term(hold granted,
-                         std::string id,
-                         std::string data,
-                         std::optional<record_seen> record)
-    : state_(hold_state::of(granted)),
-      id_(std::move(id)),
-      generation_(state_->core()->generation()),
-      unclean_(record ? record->unclean : std::string()),
+leader_term::leader_term(std::shared_ptr<client_core> core, hold granted, const leader_terms& who)
+    : core_(std::move(core)),
+      state_(hold_state::of(granted)),
+      id_(who.id),
+      generation_(core_->generation()),
+      unclean_(*who.seen ? (*who.seen)->unclean : std::string()),
       held_(std::move(granted)),
-      data_(std::move(data)),
-      record_(std::move(record)) {}
-
-std::shared_ptr<leader_term> leader_term::make(hold granted,
-                                               std::string id,
-                                               std::string data,
-                                               std::optional<record_seen> record) {
-    auto made = std::make_unique<leader_term>(
-        std::move(granted), std::move(id), std::move(data), std::move(record));
-    const client_core& core = *made->state().core();
-    return fork_safe(core, std::move(made));
-}
+      data_(who.data),
+      record_(*who.seen) {}
 
 /// The write that makes the leader leaves the token out: see leader_grant.
 std::string leader_term::text_of(std::string data, bool clean) const {
@@ -67,7 +38,7 @@ void leader_term::publish() {
     }
     proclamations_.push_front({data_, [self = shared_from_this()](const failure& why) {
                                    if (why && !self->closed_) {
-                                       self->state_->core()->log(
+                                       self->core_->log(
                                            {log_level::error,
                                             "leader-data",
                                             "cannot write the leader record: " + why.detail});
@@ -77,7 +48,7 @@ void leader_term::publish() {
 }
 
 void leader_term::proclaim(std::string data, std::function<void(failure)> done) {
-    state_->core()->post(
+    core_->post(
         [self = shared_from_this(), data = std::move(data), done = std::move(done)]() mutable {
             if (self->closed_ || !self->state_->valid()) {
                 done({errc::hold_lost, self->unwritten() + to_string(self->state_->why_lost())});
@@ -91,7 +62,7 @@ void leader_term::proclaim(std::string data, std::function<void(failure)> done) 
 void leader_term::write_next() {
     // After the session, nothing more is written for this leader, although its znode may still
     // exist.
-    const bool over = closed_ || state_->core()->generation() != generation_;
+    const bool over = closed_ || core_->generation() != generation_;
     for (const std::size_t sent = write_ ? 1 : 0; over && proclamations_.size() > sent;) {
         const auto next = proclamations_.begin() + std::ptrdiff_t(sent);
         const proclamation dropped = std::move(*next);
@@ -101,19 +72,18 @@ void leader_term::write_next() {
     if (write_ || proclamations_.empty()) {
         return;
     }
-    client_core& core = *state_->core();
-    core.attach(shared_from_this());
+    core_->attach(shared_from_this());
     write_.emplace(
         guarded_write{.own = state_->path(),
                       .path = std::string(parent_of(state_->path())),
                       .text = text_of(proclamations_.front().data, false),
                       .version = record_ ? std::optional(record_->version) : std::nullopt,
                       .may_replace = refuse_foreign_data});
-    if (core.closed_why()) {
-        stop_writing(core.closed_why());
+    if (core_->closed_why()) {
+        stop_writing(core_->closed_why());
         return;
     }
-    writing_.start(write_guarded(core, *write_),
+    writing_.start(write_guarded(*core_, *write_),
                    [this](guarded_written w) { on_written(std::move(w)); });
 }
 
@@ -128,7 +98,7 @@ void leader_term::stop_writing(const failure& why) {
 void leader_term::on_written(guarded_written w) {
     using enum guarded_written::kind;
     const auto self = shared_from_this();
-    state_->core()->detach(this);
+    core_->detach(this);
     const bool sent = write_->sent;
     write_.reset();
     proclamation p = std::move(proclamations_.front());
@@ -188,11 +158,10 @@ void leader_term::leave() {
 }
 
 void leader_term::depart() {
-    const client_core& core = *state_->core();
-    const bool there = core.connected() && core.generation() == generation_;
+    const bool there = core_->connected() && core_->generation() == generation_;
     if (there && record_ && state_->why_lost() == loss_reason::resigned) {
         const std::string own = state_->path();
-        state_->core()->submit(
+        core_->submit(
             request::multi(
                 {request::set(std::string(parent_of(own)), text_of(data_, true), record_->version),
                  request::remove(own)}),

@@ -7,6 +7,7 @@
 #include "client/session_listener.hpp"
 #include "hold/hold_state.hpp"
 #include "leader/leader_record.hpp"
+#include "leader/leader_terms.hpp"
 #include "loop/task.hpp"
 #include "queue/last_step.hpp"
 #include "znode/guarded_write.hpp"
@@ -25,14 +26,8 @@ namespace latchkey::inline v0 {
 class leader_term final : public session_listener,
                           public std::enable_shared_from_this<leader_term> {
 public:
-    /// `data` is what the leader publishes. `record` is what the grant saw of the record, if
-    /// anything.
-    leader_term(hold granted, std::string id, std::string data, std::optional<record_seen> record);
-
-    [[nodiscard]] static std::shared_ptr<leader_term> make(hold granted,
-                                                           std::string id,
-                                                           std::string data,
-                                                           std::optional<record_seen> record);
+    /// With what the grant saw of the record, if anything.
+    leader_term(std::shared_ptr<client_core> core, hold granted, const leader_terms& who);
 
     [[nodiscard]] static leadership handle(std::shared_ptr<leader_term> term) noexcept {
         return leadership(std::move(term));
@@ -86,6 +81,7 @@ private:
 
     void client_closed(const failure& why) override { stop_writing(why); }
 
+    const std::shared_ptr<client_core> core_;
     const std::shared_ptr<hold_state> state_;
     const std::string id_;
     const std::uint64_t generation_;  ///< of the session in which it began
@@ -102,8 +98,5 @@ private:
     bool closed_ = false;
     bool leaves_ = false;  ///< ends when the outcome of the last write is known
 };
-
-/// Throws errc::invalid_argument for data that a leader cannot publish.
-void check_leader_data(const std::string& data);
 
 }  // namespace latchkey::inline v0

@@ -1,8 +1,8 @@
 #include "leader/selector_loop.hpp"
 
 #include "call/exceptions.hpp"
-#include "client/fork_safe.hpp"
 #include "loop/interruption.hpp"
+#include "loop/scoped_restore.hpp"
 #include "queue/znode_names.hpp"
 #include "text/escape.hpp"
 
@@ -15,42 +15,18 @@ namespace {
 /// The selector whose user code runs on this thread.
 thread_local const selector_loop* running = nullptr;
 
-class running_here {
-public:
-    explicit running_here(const selector_loop* c) : before_(std::exchange(running, c)) {}
-
-    running_here(const running_here&) = delete;
-    running_here& operator=(const running_here&) = delete;
-
-    ~running_here() { running = before_; }
-
-private:
-    const selector_loop* const before_;
-};
-
 }  // namespace
 
-std::shared_ptr<selector_loop> selector_loop::make(const std::shared_ptr<client_core>& core,
-                                                   std::string path,
-                                                   leader_options who,
-                                                   work fn,
-                                                   selector_options how) {
-    // Its grant is that of a mutex.
-    return fork_safe<selector_loop>(
-        core,
-        check_candidate(*core, std::move(path), lock_names, std::move(who)),
-        std::move(fn),
-        std::move(how));
-}
-
-selector_loop::selector_loop(const std::shared_ptr<client_core>& core,
-                             candidate_config c,
+/// Its grant is that of a mutex.
+selector_loop::selector_loop(std::shared_ptr<client_core> core,
+                             std::string path,
+                             leader_options who,
                              work fn,
                              selector_options how)
-    : leader_loop(core, std::move(c)),
-      fn_(core->callbacks().keep(std::move(fn))),
-      how_(core->callbacks().keep(std::move(how))),
-      executor_(core->make_executor("latchkey-leader")) {}
+    : leader_loop(std::move(core), std::move(path), lock_names, std::move(who)),
+      fn_(core_->callbacks().keep(std::move(fn))),
+      how_(core_->callbacks().keep(std::move(how))),
+      executor_(core_->make_executor("latchkey-leader")) {}
 
 // ---- any thread ----
 
@@ -135,7 +111,7 @@ task<leader_loop::next_step> selector_loop::lead(std::shared_ptr<leader_term> gr
 }
 
 void selector_loop::execute(const std::shared_ptr<execution>& e, const returns& done) {
-    const running_here marked(this);
+    const scoped_restore<const selector_loop*> marked(running, this);
     const auto handle = leader_term::handle(e->term);
     if (closed() || !handle.valid()) {
         return finish(e, done, false, nullptr);
@@ -180,7 +156,7 @@ task<leader_loop::next_step> selector_loop::fail(thrown what) {
     set(state::pausing);
     oneshot<bool> reported;
     executor_([self = self(), what, note = reported.setter()] {
-        const running_here marked(self.get());
+        const scoped_restore<const selector_loop*> marked(running, self.get());
         if (!self->closed()) {
             self->report(*what);
         }

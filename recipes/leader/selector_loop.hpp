@@ -27,16 +27,9 @@ public:
     /// The function as an asynchronous operation, which lasts until it has called `returned`.
     using work = std::function<void(const latchkey::leadership&, std::stop_token, returned)>;
 
-    /// Throws errc::invalid_argument for options that a candidate cannot have.
-    [[nodiscard]] static std::shared_ptr<selector_loop> make(
-        const std::shared_ptr<client_core>& core,
-        std::string path,
-        leader_options who,
-        work fn,
-        selector_options how);
-
-    selector_loop(const std::shared_ptr<client_core>& core,
-                  candidate_config c,
+    selector_loop(std::shared_ptr<client_core> core,
+                  std::string path,
+                  leader_options who,
                   work fn,
                   selector_options how);
 
