@@ -71,10 +71,13 @@ private:
 
     [[nodiscard]] std::string text_of(std::string data, bool clean) const;
     [[nodiscard]] std::string unwritten() const;
-    void write_next();
-    void depart();
+    [[nodiscard]] failure over(bool sent) const;
+    void begin_writing();
+    [[nodiscard]] task<bool> write_all();
+    void end_writing();
     void stop_writing(const failure& why);
-    void on_written(guarded_written w);
+    void answer_all(bool sent, const failure& why);
+    void depart();
 
     // session_listener, while it writes
     void session_ended(loss_reason) override { stop_writing({}); }
@@ -93,7 +96,7 @@ private:
     std::string successor_;
     std::optional<record_seen> record_;
     std::deque<proclamation> proclamations_;  ///< the first one is being written
-    std::optional<guarded_write> write_;      ///< of that one
+    std::optional<guarded_write> write_;      ///< of that one, while there is one
     running_task writing_;
     bool closed_ = false;
     bool leaves_ = false;  ///< ends when the outcome of the last write is known
