@@ -4,13 +4,13 @@
 
 #include "client/client_core.hpp"
 #include "leader/leader_terms.hpp"
-#include "leader/transfer/candidate_lookup.hpp"
 #include "leader/transfer/priority_policy.hpp"
-#include "leader/transfer/transfer_offer.hpp"
+#include "loop/loop.hpp"
 #include "loop/task.hpp"
 #include "queue/queue_recipe.hpp"
 #include "znode/persistent_node.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -18,7 +18,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace latchkey::inline v0 {
 
@@ -78,31 +77,21 @@ private:
         transferred done;
     };
 
-    /// What an offer came to.
-    struct offered {
-        leader_latch::transfer what;
-        transfer_outcome how = {};
-    };
-
     // as a candidate
+    [[nodiscard]] task<bool> take_part();
     [[nodiscard]] task<bool> has_failed();
     void cool_down(std::chrono::nanoseconds time);
     void open_mailbox();
     void close_mailbox();
     void on_message(const server_stat& stat, const std::string& data);
-    void accept(const std::string& leader, std::int32_t version);
-    [[nodiscard]] task<std::string> move_behind(std::string leader, request invitation);
-    void on_moved(const std::string& to);
     [[nodiscard]] int priority() const noexcept;
 
     // as a leader
     [[nodiscard]] task<bool> watch_peers();
-    void consider();
+    [[nodiscard]] task<bool> make_offers();
+    void reconsider();
     void end_order(leader_latch::transfer what);
     [[nodiscard]] bool over() const;
-    void begin_offer(wanted_candidate whom, std::chrono::nanoseconds limit);
-    [[nodiscard]] task<offered> offer(wanted_candidate whom, std::chrono::nanoseconds limit);
-    void on_offered(const offered& o, bool ordered);
     [[nodiscard]] std::chrono::nanoseconds patience() const;
 
     const std::shared_ptr<client_core> core_;
@@ -115,20 +104,18 @@ private:
     std::string invited_;  ///< ... if a leader let it in
     std::shared_ptr<persistent_node> mailbox_;
     std::int64_t last_read_ = 0;  ///< the mzxid of a message; versions are per mailbox
-    bool accepting_ = false;
-    std::optional<std::pair<server_stat, std::string>> unread_;  ///< came meanwhile
+    std::optional<std::pair<server_stat, std::string>> unread_;
+    std::optional<resumption> reads_;  ///< while it waits for a message
     bool cooling_ = false;
     timer cool_;
     loop::clock::time_point cool_ends_;
     running_task queueing_;  ///< what it does in this place in the queue
 
     bool leading_ = false;
-    bool busy_ = false;  ///< an offer is being prepared or made
     bool handing_over_ = false;
-    bool offer_stands_ = false;  ///< not withdrawn: no other offer may follow in this place
     priority_policy peers_;
     std::deque<order> orders_;
-    timer consider_again_;
+    std::optional<resumption> considers_;  ///< while it waits for a reason to make an offer
     running_task watching_;
     running_task offering_;
 };
