@@ -11,12 +11,8 @@ leader_candidate::leader_candidate(std::shared_ptr<client_core> core,
                                    leader_options options)
     : leader_loop(std::move(core), std::move(path), latch_names, std::move(options)),
       listeners_(core_),
-      drain_limit_(core_->loop()) {
-    if (who_->preference) {
-        leadership_transfer::owner& own = *this;
-        transfers_ = std::make_shared<leadership_transfer>(core_, recipe_, who_, own);
-    }
-}
+      transfers_(std::make_shared<leadership_transfer>(core_, recipe_, who_, *this)),
+      drain_limit_(core_->loop()) {}
 
 // ---- any thread ----
 
@@ -49,12 +45,10 @@ void leader_candidate::close(leader_latch::closing how) {
         present->state().call_after_loss([self = self()] {});
     }
     core_->post([self = self()] {
-        self->settle(self->closed_why(), nullptr);
+        self->settle(self->closed_why());
         self->drain_limit_.cancel();
-        if (self->transfers_) {
-            self->transfers_->end_term();
-            self->transfers_->leave();
-        }
+        self->transfers_->end_term();
+        self->transfers_->leave();
         self->stop();
     });
 }
@@ -78,26 +72,20 @@ task<leader_loop::next_step> leader_candidate::lead(std::shared_ptr<leader_term>
     const auto handle = leader_term::handle(granted);
     const auto elected = [handle](listener& l) {
         l.leads = true;
-        if (l.calls.elected) {
-            l.calls.elected(handle);
-        }
+        call_if_given(l.calls.elected, handle);
     };
     listeners_.tell(elected, true);
-    if (transfers_) {
-        transfers_->lead(granted->state().path());
-    }
-    settle({}, granted);
+    transfers_->lead(granted->state().path());
+    settle({}, handle);
     co_await lost;
 
     drain_limit_.cancel();
-    if (transfers_) {
-        transfers_->end_term();
-        transfers_->leave();
-    }
+    transfers_->end_term();
+    transfers_->leave();
     granted->close();
     const auto lost_it = [handle, why = granted->state().why_lost()](listener& l) {
-        if (std::exchange(l.leads, false) && l.calls.lost) {
-            l.calls.lost(handle, why);
+        if (std::exchange(l.leads, false)) {
+            call_if_given(l.calls.lost, handle, why);
         }
     };
     listeners_.tell(lost_it, false, &granted->state());
@@ -111,10 +99,8 @@ task<leader_loop::next_step> leader_candidate::lead(std::shared_ptr<leader_term>
 }
 
 task<leader_loop::next_step> leader_candidate::on_refused(failure why) {
-    if (transfers_) {
-        transfers_->leave();
-    }
-    settle(why, nullptr);
+    transfers_->leave();
+    settle(why);
     if (core_->closed_why() || closed()) {
         co_return next_step::end;
     }
@@ -123,30 +109,22 @@ task<leader_loop::next_step> leader_candidate::on_refused(failure why) {
          "candidate-refused",
          "cannot be a candidate: " + why.detail + ": " + why.code.message() + "; trying again",
          path()});
-    const auto refused = [why](const listener& l) {
-        if (l.calls.refused) {
-            l.calls.refused(error(why.code, why.detail));
-        }
+    const auto refused = [e = error(why.code, why.detail)](const listener& l) {
+        call_if_given(l.calls.refused, e);
     };
     listeners_.tell(refused, false);
     co_return next_step::pause;
 }
 
-void leader_candidate::on_end() {
-    if (transfers_) {
-        transfers_->end();
-    }
-}
-
 void leader_candidate::client_closed(const failure& why) {
     const auto keep = shared_from_this();
-    settle(why, nullptr);
+    settle(why);
     leader_loop::client_closed(why);
 }
 
 // ---- calls that wait ----
 
-void leader_candidate::settle(const failure& why, const std::shared_ptr<leader_term>& term) {
+void leader_candidate::settle(const failure& why, const leadership& term) {
     for (const auto& w : std::exchange(waiting_, {})) {
         if (!w->finished()) {
             w->finish({why, term});
@@ -159,9 +137,9 @@ void leader_candidate::settle(const failure& why, const std::shared_ptr<leader_t
 void leader_candidate::await(const std::shared_ptr<wait_for_term>& w) {
     const auto present = term();
     if (const failure why = closed_why()) {
-        w->finish({why, nullptr});
+        w->finish({why});
     } else if (present && present->state().valid()) {
-        w->finish({{}, present});
+        w->finish({{}, leader_term::handle(present)});
     } else {
         waiting_.push_back(w);
         if (participant_ ? participant_->is_confirmed() : core_->connected()) {
@@ -194,19 +172,6 @@ void wait_for_term::note_confirmed() {
 
 // ---- transfers: leadership_transfer decides, and this does it ----
 
-/// An offer that was made to one place is not valid for the next one.
-void leader_candidate::on_beginning() {
-    if (transfers_) {
-        transfers_->leave();
-    }
-}
-
-void leader_candidate::on_reserved(queue_position p) {
-    if (transfers_) {
-        transfers_->queue(p.path);
-    }
-}
-
 void leader_candidate::move_behind(const std::string& leader,
                                    request invitation,
                                    std::function<void(const std::string&)> done) {
@@ -218,12 +183,7 @@ void leader_candidate::move_behind(const std::string& leader,
 }
 
 void leader_candidate::on_chosen() {
-    const auto chosen = [](const listener& l) {
-        if (l.calls.chosen) {
-            l.calls.chosen();
-        }
-    };
-    listeners_.tell(chosen, false);
+    listeners_.tell([](const listener& l) { call_if_given(l.calls.chosen); }, false);
 }
 
 /// Asks the leader to finish. If that takes too long, counted from the first request, it is made to

@@ -16,6 +16,14 @@
 
 namespace latchkey::inline v0 {
 
+/// Calls a function that the user may have left out.
+template <class F, class... Args>
+void call_if_given(const F& function, const Args&... args) {
+    if (function) {
+        function(args...);
+    }
+}
+
 /// The listeners of one of the user's objects in an election, which the callback thread calls. Any
 /// thread.
 template <class Listener>

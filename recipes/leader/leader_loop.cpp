@@ -168,8 +168,7 @@ task<queue_participant::outcome> leader_loop::contend() {
 }
 
 void leader_loop::on_outcome(queue_participant::outcome o) {
-    const auto settle = std::exchange(settle_, nullptr);
-    settle(std::move(o));
+    std::exchange(settle_, nullptr)(std::move(o));
 }
 
 held_place::notifications leader_loop::notifications() {

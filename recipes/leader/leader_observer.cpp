@@ -44,11 +44,10 @@ const std::string& leader_observer::path() const noexcept {
 namespace {
 
 std::optional<leader_info> find_leader(const client& c, const std::string& path) {
-    const auto kept = client_core::of(c);
-    client_core& core = *kept;
+    const auto core = client_core::of(c);
     check_path(path);
     while (true) {
-        const reply listed = blocking_read(core, request::children(path));
+        const reply listed = blocking_read(*core, request::children(path));
         failure_of(listed.code, path, request::kind::children)
             .raise_unless(listed.tells_whether_there());
         const auto heads = heads_of(listed.names);
@@ -59,7 +58,7 @@ std::optional<leader_info> find_leader(const client& c, const std::string& path)
         for (const std::string& name : heads) {
             questions.push_back(request::get(join_path(path, name)));
         }
-        auto answers = blocking_read(core, questions);
+        auto answers = blocking_read(*core, questions);
         const reply record = std::move(answers.front());
         answers.erase(answers.begin());
         for (std::size_t i = 0; i < heads.size(); ++i) {

@@ -74,14 +74,11 @@ std::optional<leader_record> read_leader_record(std::string_view data) {
         znode->find('/') != std::string::npos) {
         return std::nullopt;
     }
-    const bool has_unclean = record.contains("unclean");
-    auto unclean = text_of(record, "unclean", longest_leader_id);
-    if (has_unclean && !unclean) {
-        return std::nullopt;
-    }
-    auto successor = text_of(record, "successor", longest_name);
     const bool is_clean = state == clean;
-    if (record.contains("successor") && (!successor || !is_clean)) {
+    auto unclean = text_of(record, "unclean", longest_leader_id);
+    auto successor = text_of(record, "successor", longest_name);
+    if ((record.contains("unclean") && !unclean) ||
+        (record.contains("successor") && (!successor || !is_clean))) {
         return std::nullopt;
     }
     return leader_record{

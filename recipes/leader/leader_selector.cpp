@@ -57,9 +57,7 @@ leader_selector::leader_selector(
 }
 
 leader_selector::~leader_selector() {
-    if (!loop_->core()->forked()) {
-        static_cast<void>(loop_->close(no_timeout));
-    }
+    close();
 }
 
 void leader_selector::start() {

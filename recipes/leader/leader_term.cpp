@@ -11,10 +11,10 @@ leader_term::leader_term(std::shared_ptr<client_core> core, hold granted, const 
       state_(hold_state::of(granted)),
       id_(who.id),
       generation_(core_->generation()),
-      unclean_(*who.seen ? (*who.seen)->unclean : std::string()),
+      unclean_(who.seen ? who.seen->unclean : std::string()),
       held_(std::move(granted)),
       data_(who.data),
-      record_(*who.seen) {}
+      record_(who.seen) {}
 
 /// The write that makes the leader leaves the token out: see leader_grant.
 std::string leader_term::text_of(std::string data, bool clean) const {

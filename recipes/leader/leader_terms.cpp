@@ -110,10 +110,8 @@ task<reply> leader_grant::read_record() {
         if (seen.tells_whether_there() || refused_for_good(seen.code)) {
             co_return seen;
         }
-        if (core_->connected()) {
-            auto pause = again.pause();
-            co_await pause;
-        }
+        auto pause = core_->pause(again);
+        co_await pause;
     }
 }
 
@@ -134,7 +132,7 @@ task<last_step::end> leader_grant::take(place p) {
     record_seen record{seen.stat.version, false, unclean_before(last, who_.id)};
     const bool let_in = last && last->successor == name_of(own);
     if (let_in || (p.first_since && seen.stat.mzxid < p.zxid)) {
-        *who_.seen = std::move(record);
+        who_.seen = std::move(record);
         co_return end{.what = admitted, .paths = {own}, .zxid = let_in ? seen.stat.mzxid : p.zxid};
     }
     guarded_write write{.own = own,
@@ -149,20 +147,18 @@ task<last_step::end> leader_grant::take(place p) {
                         .may_replace = refuse_foreign_data};
     auto writing = write_guarded(*core_, write);
     guarded_written w = co_await writing;
-    switch (w.what) {
-        case guarded_written::kind::unknown:
-            co_await until_dropped;  // the owner is notified itself of the session's end
-            break;
-        case guarded_written::kind::gone:
-            co_return end{gone};
-        case guarded_written::kind::refused:
-            co_return end{refused, std::move(w.why)};
-        case guarded_written::kind::written:
-            break;
+    if (w.what == guarded_written::kind::unknown) {
+        co_await until_dropped;  // the owner is notified itself of the session's end
+    }
+    if (w.what == guarded_written::kind::gone) {
+        co_return end{gone};
+    }
+    if (w.what == guarded_written::kind::refused) {
+        co_return end{refused, std::move(w.why)};
     }
     record.version = w.stat.version;
     record.written = true;
-    *who_.seen = std::move(record);
+    who_.seen = std::move(record);
     co_return end{.what = admitted, .paths = {own}, .zxid = w.stat.mzxid};
 }
 
@@ -179,7 +175,7 @@ std::unique_ptr<last_step> leader_terms::make_step(std::shared_ptr<client_core> 
                                                    std::shared_ptr<const queue_recipe> as,
                                                    const std::string& /*prefix*/,
                                                    std::function<void(failure)> /*refused*/) const {
-    seen->reset();
+    seen.reset();
     return std::make_unique<leader_grant>(std::move(core), std::move(as), *this);
 }
 

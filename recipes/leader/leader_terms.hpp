@@ -39,8 +39,7 @@ struct leader_terms final : grant_terms {
     std::optional<leader_preference> preference;
 
     /// What the last grant has seen of the record. On the loop only.
-    std::shared_ptr<std::optional<record_seen>> seen =
-        std::make_shared<std::optional<record_seen>>();
+    mutable std::optional<record_seen> seen;
 
     [[nodiscard]] std::unique_ptr<last_step> make_step(
         std::shared_ptr<client_core> core,

@@ -74,8 +74,8 @@ task<bool> leader_watch::follow() {
             auto leading = follow_leader(join_path(directory_, head));
             gone = co_await leading;
         }
-        if (!gone && core_->connected()) {
-            auto pause = again_.pause();
+        if (!gone) {
+            auto pause = core_->pause(again_);
             co_await pause;
         }
     }
@@ -190,13 +190,7 @@ void leader_watch::tell(std::optional<leader_info> now) {
         const monitor_lock lock(guard_);
         current_ = now;
     }
-    listeners_.tell(
-        [now = std::move(now)](const listener& l) {
-            if (l) {
-                l(now);
-            }
-        },
-        true);
+    listeners_.tell([now = std::move(now)](const listener& l) { call_if_given(l, now); }, true);
 }
 
 }  // namespace latchkey::inline v0

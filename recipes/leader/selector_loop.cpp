@@ -78,8 +78,10 @@ void selector_loop::set(state s) {
 // ---- a term ----
 
 task<leader_loop::next_step> selector_loop::lead(std::shared_ptr<leader_term> granted) {
+    oneshot<ended> end;
     const auto e = std::make_shared<execution>();
     e->term = std::move(granted);
+    e->done = end.setter();
     {
         const monitor_lock lock(guard_);
         stop_ = e->stop;
@@ -88,8 +90,7 @@ task<leader_loop::next_step> selector_loop::lead(std::shared_ptr<leader_term> gr
     if (!who_->data.empty()) {
         e->term->publish();
     }
-    oneshot<ended> end;
-    executor_([self = self(), e, done = end.setter()] { self->execute(e, done); });
+    executor_([self = self(), e] { self->execute(e); });
     const ended how = co_await end;
     leave();
     {
@@ -110,38 +111,35 @@ task<leader_loop::next_step> selector_loop::lead(std::shared_ptr<leader_term> gr
     co_return next_step::idle;
 }
 
-void selector_loop::execute(const std::shared_ptr<execution>& e, const returns& done) {
+void selector_loop::execute(const std::shared_ptr<execution>& e) {
     const scoped_restore<const selector_loop*> marked(running, this);
     const auto handle = leader_term::handle(e->term);
     if (closed() || !handle.valid()) {
-        return finish(e, done, false, nullptr);
+        return finish(e, false, nullptr);
     }
     const auto ask = [stop = e->stop]() mutable { stop.request_stop(); };
     e->on_loss.emplace(handle.lost(), ask);
     e->on_wish.emplace(handle.hand_over_requested(), ask);
-    (*fn_)(handle, e->stop.get_token(), [self = self(), e, done](const std::exception_ptr& threw) {
-        self->finish(e, done, true, threw);
+    (*fn_)(handle, e->stop.get_token(), [self = self(), e](const std::exception_ptr& threw) {
+        self->finish(e, true, threw);
     });
 }
 
 void selector_loop::finish(const std::shared_ptr<execution>& e,
-                           const returns& done,
                            bool called,
                            const std::exception_ptr& threw) {
     e->on_loss.reset();
     e->on_wish.reset();
     e->term->state().lose(loss_reason::resigned);
-    core()->post([self = self(), done, called, threw = core()->callbacks().keep(threw)] {
-        done({called, threw});
+    core()->post([self = self(), e, called, threw = core()->callbacks().keep(threw)] {
+        e->done({called, threw});
     });
 }
 
 // ---- what goes wrong ----
 
 task<leader_loop::next_step> selector_loop::on_refused(failure why) {
-    auto failing = fail(core_->callbacks().keep(exception_of(why)));
-    const next_step next = co_await failing;
-    co_return next;
+    return fail(core_->callbacks().keep(exception_of(why)));
 }
 
 task<leader_loop::next_step> selector_loop::fail(thrown what) {

@@ -1,5 +1,6 @@
 #include "leader/transfer/leadership_transfer.hpp"
 
+#include "leader/leader_candidate.hpp"
 #include "leader/leader_record.hpp"
 #include "leader/transfer/transfer_offer.hpp"
 #include "loop/paced_retry.hpp"
@@ -15,20 +16,19 @@ namespace latchkey::inline v0 {
 leadership_transfer::leadership_transfer(std::shared_ptr<client_core> core,
                                          std::shared_ptr<const queue_recipe> as,
                                          std::shared_ptr<const leader_terms> who,
-                                         owner& o)
+                                         leader_candidate& candidate)
     : core_(std::move(core)),
       as_(std::move(as)),
       who_(std::move(who)),
-      how_(*who_->preference),
-      owner_(&o),
+      how_(who_->preference.value_or(leader_preference())),
+      candidate_(candidate),
       cool_(core_->loop()),
       peers_(how_.hysteresis) {}
 
-int leadership_transfer::priority() const noexcept {
-    return cooling_ ? lowest_priority : how_.priority;
-}
-
 void leadership_transfer::queue(const std::string& path) {
+    if (!who_->preference) {
+        return;
+    }
     queueing_.drop();
     close_mailbox();
     znode_ = path;
@@ -54,18 +54,18 @@ task<bool> leadership_transfer::take_part() {
         unread_.reset();
         if (message.is == mailbox_message::kind::offer && !leading_) {
             oneshot<std::string> moved;
-            owner_->move_behind(
+            candidate_.move_behind(
                 message.who, request::check(mailbox_->path(), version), moved.setter());
             const std::string to = co_await moved;
             if (!to.empty()) {
                 invited_ = to;
-                owner_->on_chosen();
+                candidate_.on_chosen();
                 co_return true;
             }
         } else if (message.is == mailbox_message::kind::resign && leading_ && !handing_over_) {
             if (message.who.empty()) {
                 handing_over_ = true;
-                owner_->hand_over({});
+                candidate_.hand_over({});
             } else {
                 transfer(message.who, patience(), [](leader_latch::transfer) {});
             }
@@ -90,7 +90,7 @@ task<bool> leadership_transfer::has_failed() {
         co_await connected;
         auto asked = core_->send(request::get(as_->directory));
         const reply record = co_await asked;
-        if (!record.ok() && record.code != result_code::no_node) {
+        if (!record.tells_whether_there()) {
             auto pause = again.pause();
             co_await pause;
             continue;
@@ -176,11 +176,10 @@ void leadership_transfer::on_message(const server_stat& stat, const std::string&
 
 // ---- as a leader ----
 
-std::chrono::nanoseconds leadership_transfer::patience() const {
-    return core_->session_timeout() / 6;
-}
-
 void leadership_transfer::lead(const std::string& path) {
+    if (!who_->preference) {
+        return;
+    }
     znode_ = path;
     leading_ = true;
     handing_over_ = false;
@@ -215,8 +214,8 @@ task<bool> leadership_transfer::watch_peers() {
             reconsider();
             auto changed = changes.until_changed(*core_);
             co_await changed;
-        } else if (core_->connected()) {
-            auto pause = again.pause();
+        } else {
+            auto pause = core_->pause(again);
             co_await pause;
         }
     }
@@ -280,7 +279,7 @@ task<bool> leadership_transfer::make_offers() {
             end_order(how.what);
         }
         if (is_accepted) {
-            owner_->hand_over(how.successor);
+            candidate_.hand_over(how.successor);
         }
     }
 }

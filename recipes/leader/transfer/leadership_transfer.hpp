@@ -21,37 +21,20 @@
 
 namespace latchkey::inline v0 {
 
+class leader_candidate;
+
 /// The part of one candidate in transfers and priorities: its mailbox while it is in the queue, and
-/// the other mailboxes while it leads. On the loop only.
+/// the other mailboxes while it leads. Does nothing for a candidate without a preference. On the
+/// loop only.
 class leadership_transfer final : public std::enable_shared_from_this<leadership_transfer> {
 public:
-    /// The candidate. It outlives this object.
-    class owner {
-    public:
-        owner() = default;
-        owner(const owner&) = delete;
-        owner& operator=(const owner&) = delete;
-
-        /// Moves the candidate right behind `leader`, as queue_participant::move_behind() does.
-        virtual void move_behind(const std::string& leader,
-                                 request invitation,
-                                 std::function<void(const std::string&)> done) = 0;
-        /// The candidate is next, right behind a leader that is asked to finish.
-        virtual void on_chosen() = 0;
-        /// The leader is asked to finish and then to resign. `successor` is the name of a znode, if
-        /// it is known.
-        virtual void hand_over(const std::string& successor) = 0;
-
-    protected:
-        ~owner() = default;
-    };
-
     using transferred = std::function<void(leader_latch::transfer)>;
 
+    /// `candidate` outlives this object, and does what this decides.
     leadership_transfer(std::shared_ptr<client_core> core,
                         std::shared_ptr<const queue_recipe> as,
                         std::shared_ptr<const leader_terms> who,
-                        owner& o);
+                        leader_candidate& candidate);
 
     /// The candidate is in the queue, with the znode at `path`.
     void queue(const std::string& path);
@@ -84,7 +67,10 @@ private:
     void open_mailbox();
     void close_mailbox();
     void on_message(const server_stat& stat, const std::string& data);
-    [[nodiscard]] int priority() const noexcept;
+
+    [[nodiscard]] int priority() const noexcept {
+        return cooling_ ? lowest_priority : how_.priority;
+    }
 
     // as a leader
     [[nodiscard]] task<bool> watch_peers();
@@ -92,13 +78,14 @@ private:
     void reconsider();
     void end_order(leader_latch::transfer what);
     [[nodiscard]] bool over() const;
-    [[nodiscard]] std::chrono::nanoseconds patience() const;
+
+    [[nodiscard]] std::chrono::nanoseconds patience() const { return core_->session_timeout() / 6; }
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
     const std::shared_ptr<const leader_terms> who_;
     const leader_preference how_;
-    owner* const owner_;
+    leader_candidate& candidate_;
 
     std::string znode_;    ///< the path of the own znode
     std::string invited_;  ///< ... if a leader let it in

@@ -44,10 +44,8 @@ task<guarded_written> stand(std::shared_ptr<client_core> core,
         if (end.seen == result_code::no_node) {
             break;
         }
-        if (core->connected()) {
-            auto pause = again.pause();
-            co_await pause;
-        }
+        auto pause = core->pause(again);
+        co_await pause;
     }
     co_return offered;
 }
@@ -103,10 +101,8 @@ task<std::optional<reachable_candidate>> look_up_candidate(client_core& core,
         if (!outcome_unknown(last.code) && last.code != result_code::throttled) {
             co_return std::nullopt;
         }
-        if (core.connected()) {
-            auto pause = again.pause();
-            co_await pause;
-        }
+        auto pause = core.pause(again);
+        co_await pause;
     }
 }
 
@@ -145,10 +141,8 @@ task<transfer_outcome> offer_leadership(std::shared_ptr<client_core> core,
             }
             co_return over;
         }
-        if (core->connected()) {
-            auto pause = again.pause();
-            co_await pause;
-        }
+        auto pause = core->pause(again);
+        co_await pause;
     }
 }
 
