@@ -6,13 +6,13 @@
 
 namespace latchkey::inline v0 {
 
-leader_candidate::leader_candidate(std::shared_ptr<client_core> core, candidate_config c)
-    : leader_loop(std::move(core), std::move(c)), listeners_(core_), drain_limit_(core_->loop()) {
-    if (who_->preference) {
-        leadership_transfer::owner& own = *this;
-        transfers_ = std::make_shared<leadership_transfer>(core_, recipe_, who_, own);
-    }
-}
+leader_candidate::leader_candidate(std::shared_ptr<client_core> core,
+                                   std::string path,
+                                   leader_options options)
+    : leader_loop(std::move(core), std::move(path), latch_names, std::move(options)),
+      listeners_(core_),
+      transfers_(std::make_shared<leadership_transfer>(core_, recipe_, who_, *this)),
+      drain_limit_(core_->loop()) {}
 
 // ---- any thread ----
 
@@ -24,15 +24,6 @@ failure leader_candidate::closed_why() const {
 void leader_candidate::start() {
     closed_why().raise();
     core_->post([self = self()] { self->begin(); });
-}
-
-subscription leader_candidate::subscribe(leader_latch::listener l) {
-    auto added = listeners_.make(std::move(l));
-    core_->post([self = self(), added] {
-        const auto present = self->losing_ ? nullptr : self->term();
-        self->listeners_.add(added, leader_term::handle(present));
-    });
-    return leader_listeners::handle(std::move(added));
 }
 
 void leader_candidate::resign() {
@@ -54,12 +45,10 @@ void leader_candidate::close(leader_latch::closing how) {
         present->state().call_after_loss([self = self()] {});
     }
     core_->post([self = self()] {
-        self->settle(self->closed_why(), nullptr);
+        self->settle(self->closed_why());
         self->drain_limit_.cancel();
-        if (self->transfers_) {
-            self->transfers_->end_term();
-            self->transfers_->leave();
-        }
+        self->transfers_->end_term();
+        self->transfers_->leave();
         self->stop();
     });
 }
@@ -81,36 +70,37 @@ task<leader_loop::next_step> leader_candidate::lead(std::shared_ptr<leader_term>
     on_lost_ = lost.setter();
     granted->publish();
     const auto handle = leader_term::handle(granted);
-    listeners_.tell_elected(handle);
-    if (transfers_) {
-        transfers_->lead(granted->state().path());
-    }
-    settle({}, granted);
+    const auto elected = [handle](listener& l) {
+        l.leads = true;
+        call_if_given(l.calls.elected, handle);
+    };
+    listeners_.tell(elected, true);
+    transfers_->lead(granted->state().path());
+    settle({}, handle);
     co_await lost;
 
-    losing_ = true;
     drain_limit_.cancel();
-    if (transfers_) {
-        transfers_->end_term();
-        transfers_->leave();
-    }
+    transfers_->end_term();
+    transfers_->leave();
     granted->close();
-    listeners_.tell_lost(handle, granted->state().why_lost());
+    const auto lost_it = [handle, why = granted->state().why_lost()](listener& l) {
+        if (std::exchange(l.leads, false)) {
+            call_if_given(l.calls.lost, handle, why);
+        }
+    };
+    listeners_.tell(lost_it, false, &granted->state());
     oneshot<bool> drained;
     granted->state().call_after_loss([self = self(), note = drained.setter()] {
         self->core_->post([self, note] { note(true); });
     });
     co_await drained;
     leave();
-    losing_ = false;
     co_return next_step::queue;
 }
 
 task<leader_loop::next_step> leader_candidate::on_refused(failure why) {
-    if (transfers_) {
-        transfers_->leave();
-    }
-    settle(why, nullptr);
+    transfers_->leave();
+    settle(why);
     if (core_->closed_why() || closed()) {
         co_return next_step::end;
     }
@@ -119,25 +109,22 @@ task<leader_loop::next_step> leader_candidate::on_refused(failure why) {
          "candidate-refused",
          "cannot be a candidate: " + why.detail + ": " + why.code.message() + "; trying again",
          path()});
-    listeners_.tell_refused(why);
+    const auto refused = [e = error(why.code, why.detail)](const listener& l) {
+        call_if_given(l.calls.refused, e);
+    };
+    listeners_.tell(refused, false);
     co_return next_step::pause;
-}
-
-void leader_candidate::on_end() {
-    if (transfers_) {
-        transfers_->end();
-    }
 }
 
 void leader_candidate::client_closed(const failure& why) {
     const auto keep = shared_from_this();
-    settle(why, nullptr);
+    settle(why);
     leader_loop::client_closed(why);
 }
 
 // ---- calls that wait ----
 
-void leader_candidate::settle(const failure& why, const std::shared_ptr<leader_term>& term) {
+void leader_candidate::settle(const failure& why, const leadership& term) {
     for (const auto& w : std::exchange(waiting_, {})) {
         if (!w->finished()) {
             w->finish({why, term});
@@ -150,9 +137,9 @@ void leader_candidate::settle(const failure& why, const std::shared_ptr<leader_t
 void leader_candidate::await(const std::shared_ptr<wait_for_term>& w) {
     const auto present = term();
     if (const failure why = closed_why()) {
-        w->finish({why, nullptr});
+        w->finish({why});
     } else if (present && present->state().valid()) {
-        w->finish({{}, present});
+        w->finish({{}, leader_term::handle(present)});
     } else {
         waiting_.push_back(w);
         if (participant_ ? participant_->is_confirmed() : core_->connected()) {
@@ -188,9 +175,7 @@ void wait_for_term::note_confirmed() {
 /// An offer that was made to one place is not valid for the next one.
 void leader_candidate::on_place(const queue_position* p) {
     leader_loop::on_place(p);
-    if (transfers_) {
-        p != nullptr ? transfers_->queue(p->path) : transfers_->leave();
-    }
+    p != nullptr ? transfers_->queue(p->path) : transfers_->leave();
 }
 
 void leader_candidate::move_behind(const std::string& leader,
@@ -201,6 +186,10 @@ void leader_candidate::move_behind(const std::string& leader,
     } else {
         done({});
     }
+}
+
+void leader_candidate::on_chosen() {
+    listeners_.tell([](const listener& l) { call_if_given(l.calls.chosen); }, false);
 }
 
 /// Asks the leader to finish. If that takes too long, counted from the first request, it is made to

@@ -10,22 +10,32 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
 
 class wait_for_term;
 
+/// Of a call that waits for a term.
+[[nodiscard]] inline bool is_reached(const leadership& l) noexcept {
+    return leader_term::of(l) != nullptr;
+}
+
 /// The candidate of a leader_latch. It leads until its term is lost or given up, and until its
 /// listeners have returned.
-class leader_candidate final : public leader_loop, leadership_transfer::owner {
+class leader_candidate final : public leader_loop {
 public:
-    leader_candidate(std::shared_ptr<client_core> core, candidate_config c);
+    leader_candidate(std::shared_ptr<client_core> core, std::string path, leader_options options);
 
     // ---- any thread ----
 
     void start();
-    [[nodiscard]] subscription subscribe(leader_latch::listener l);
+
+    [[nodiscard]] subscription subscribe(leader_latch::listener l) {
+        return listeners_.add({.calls = std::move(l)});
+    }
+
     void resign();
     void close(leader_latch::closing how);
 
@@ -36,43 +46,56 @@ public:
                   std::chrono::nanoseconds limit,
                   leadership_transfer::transferred done);
 
+    // ---- on the loop: what leadership_transfer decides ----
+
+    /// Moves the candidate right behind `leader`, as queue_participant::move_behind() does.
+    void move_behind(const std::string& leader,
+                     request invitation,
+                     std::function<void(const std::string&)> done);
+
+    /// The candidate is next, right behind a leader that is asked to finish.
+    void on_chosen();
+
+    /// The leader is asked to finish and then to resign. `successor` is the name of a znode, if it
+    /// is known.
+    void hand_over(const std::string& successor);
+
 private:
     friend class wait_for_term;
 
-    // leadership_transfer::owner
-    void move_behind(const std::string& leader,
-                     request invitation,
-                     std::function<void(const std::string&)> done) override;
-
-    void on_chosen() override { listeners_.tell_chosen(); }
-
-    void hand_over(const std::string& successor) override;
+    /// One of the user's, and what was reported to it last.
+    struct listener {
+        leader_latch::listener calls;
+        bool leads = false;
+    };
 
     // leader_loop
     task<next_step> lead(std::shared_ptr<leader_term> granted) override;
     task<next_step> on_refused(failure why) override;
-    void on_end() override;
     void on_place(const queue_position* p) override;
     void on_confirmed() override;
     void client_closed(const failure& why) override;
 
+    void on_end() override { transfers_->end(); }
+
+    /// An offer that was made to one place is not valid for the next one.
     void await(const std::shared_ptr<wait_for_term>& w);
-    void settle(const failure& why, const std::shared_ptr<leader_term>& term);
+    void settle(const failure& why, const leadership& term = {});
 
     [[nodiscard]] std::shared_ptr<leader_candidate> self() {
         return std::static_pointer_cast<leader_candidate>(shared_from_this());
     }
 
+    leader_listeners<listener> listeners_;
+
     // On the loop only.
-    leader_listeners listeners_;
     std::vector<std::shared_ptr<wait_for_term>> waiting_;
-    std::shared_ptr<leadership_transfer> transfers_;  ///< if it takes part in transfers
-    bool losing_ = false;                             ///< the end of the term is being reported
+    const std::shared_ptr<leadership_transfer> transfers_;
     timer drain_limit_;
 };
 
 /// One call that waits for a term.
-class wait_for_term final : public user_call<std::shared_ptr<leader_term>> {
+class wait_for_term final : public user_call<leadership> {
 public:
     explicit wait_for_term(std::shared_ptr<leader_candidate> c)
         : user_call(c->core()), candidate_(std::move(c)) {}

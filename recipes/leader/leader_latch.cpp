@@ -2,14 +2,12 @@
 
 #include "client/blocking_read.hpp"
 #include "client/fork_safe.hpp"
-#include "leader/candidate_config.hpp"
 #include "leader/leader_candidate.hpp"
 #include "leader/leader_record.hpp"
 #include "leader/transfer/mailbox.hpp"
 #include "text/path.hpp"
 #include "text/utf8.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -27,9 +25,8 @@ void check_successor(const std::optional<std::string>& to) {
 }  // namespace
 
 leader_latch::leader_latch(const client& c, std::string path, leader_options options) {
-    const auto& core = client_core::of(c);
-    candidate_ = fork_safe<leader_candidate>(
-        core, check_candidate(*core, std::move(path), latch_names, std::move(options)));
+    candidate_ =
+        fork_safe<leader_candidate>(client_core::of(c), std::move(path), std::move(options));
 }
 
 leader_latch::~leader_latch() {
@@ -51,8 +48,7 @@ leadership leader_latch::wait_within(std::chrono::nanoseconds timeout,
     return report(ec, [&] {
         candidate_->core()->check_may_block();
         start();
-        return leader_term::handle(
-            latchkey::wait_for(std::make_shared<wait_for_term>(candidate_), timeout, stop));
+        return latchkey::wait_for(std::make_shared<wait_for_term>(candidate_), timeout, stop);
     });
 }
 
@@ -60,23 +56,13 @@ void leader_latch::start_wait(std::chrono::nanoseconds timeout,
                               std::stop_token stop,
                               wait_handler handler) {
     start();
-    start_async(std::make_shared<wait_for_term>(candidate_),
-                timeout,
-                stop,
-                [handler = std::move(handler)](std::error_code ec,
-                                               std::shared_ptr<leader_term> term) mutable {
-                    handler(ec, leader_term::handle(std::move(term)));
-                });
+    start_async(std::make_shared<wait_for_term>(candidate_), timeout, stop, std::move(handler));
 }
 
 // ---- as it is now ----
 
 bool leader_latch::is_leader() const noexcept {
-    if (candidate_->core()->forked()) {
-        return false;
-    }
-    const auto present = candidate_->term();
-    return present && present->state().valid();
+    return term().valid();
 }
 
 leadership leader_latch::term() const {
@@ -155,12 +141,11 @@ leader_latch::resignation request_to_resign(const client& c,
                                             const std::string& path,
                                             const std::optional<std::string>& to) {
     using enum leader_latch::resignation;
-    const auto kept = client_core::of(c);
-    client_core& core = *kept;
+    const auto core = client_core::of(c);
     check_path(path);
     check_successor(to);
     const std::string peers = peers_of(path);
-    const auto lists = blocking_read(core, {request::children(path), request::children(peers)});
+    const auto lists = blocking_read(*core, {request::children(path), request::children(peers)});
     for (const reply& r : lists) {
         failure_of(r.code, path, request::kind::children).raise_unless(r.tells_whether_there());
     }
@@ -169,15 +154,12 @@ leader_latch::resignation request_to_resign(const client& c,
         return no_leader;
     }
     const auto candidates = reachable(queue, lists[1].names);
-    const auto leader = std::find_if(candidates.begin(), candidates.end(), [&](const auto& one) {
-        return one.znode == queue.front();
-    });
-    if (leader == candidates.end()) {
+    if (candidates.empty() || candidates.front().znode != queue.front()) {
         return not_possible;
     }
-    const std::string mailbox = join_path(peers, leader->mailbox);
+    const std::string mailbox = join_path(peers, candidates.front().mailbox);
     const reply asked = blocking_read(
-        core,
+        *core,
         request::set(
             mailbox,
             write_mailbox_message({mailbox_message::kind::resign, to.value_or(std::string())})));

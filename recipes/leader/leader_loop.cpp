@@ -1,13 +1,42 @@
 #include "leader/leader_loop.hpp"
 
+#include "client/fork_safe.hpp"
+#include "text/path.hpp"
+
 #include <utility>
 
 namespace latchkey::inline v0 {
+namespace {
 
-leader_loop::leader_loop(std::shared_ptr<client_core> core, candidate_config c)
+/// The data of its znodes is its id, as in Curator.
+std::shared_ptr<const queue_recipe> recipe_of(const client_core& core,
+                                              std::string path,
+                                              const queue_markers& markers,
+                                              leader_options options,
+                                              const std::shared_ptr<const leader_terms>& who) {
+    check_path(path);
+    const auto made = std::make_shared<queue_recipe>(queue_recipe{
+        .directory = std::move(path),
+        .markers = markers,
+        .access = access_for(core, std::move(options.access)),
+        .steps_down_when_suspended = options.on_suspended == suspended_policy::step_down,
+        .leads = true});
+    made->set_options([&who](queue_options& own) { own.data = who->id; });
+    if (markers.transferable) {
+        made->terms = who;  // otherwise the grant is that of a mutex
+    }
+    return made;
+}
+
+}  // namespace
+
+leader_loop::leader_loop(std::shared_ptr<client_core> core,
+                         std::string path,
+                         const queue_markers& markers,
+                         leader_options options)
     : core_(std::move(core)),
-      who_(std::move(c.who)),
-      recipe_(std::make_shared<const queue_recipe>(std::move(c.queue))),
+      who_(std::make_shared<const leader_terms>(options, markers)),
+      recipe_(recipe_of(*core_, std::move(path), markers, std::move(options), who_)),
       pause_(core_->loop()),
       rejoin_pause_(core_->loop()) {}
 
@@ -77,8 +106,7 @@ task<bool> leader_loop::live() {
         contended o = co_await contending;
         auto next = next_step::queue;
         if (!is_empty(o.granted)) {
-            auto granted =
-                leader_term::make(std::move(o.granted), who_->id, who_->data, *who_->seen);
+            auto granted = fork_safe<leader_term>(core_, std::move(o.granted), *who_);
             if (publish_term(granted)) {
                 auto leading = lead(std::move(granted));
                 next = co_await leading;

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <latchkey/leader_options.hpp>
+
 #include "client/client_core.hpp"
 #include "client/session_listener.hpp"
-#include "leader/candidate_config.hpp"
 #include "leader/leader_term.hpp"
+#include "leader/leader_terms.hpp"
 #include "loop/backoff.hpp"
 #include "loop/monitor.hpp"
 #include "loop/paced_retry.hpp"
@@ -11,6 +13,7 @@
 #include "queue/held_place.hpp"
 #include "queue/queue_participant.hpp"
 #include "queue/queue_recipe.hpp"
+#include "queue/znode_names.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -49,7 +52,11 @@ protected:
         end,
     };
 
-    leader_loop(std::shared_ptr<client_core> core, candidate_config c);
+    /// Throws errc::invalid_argument for options that a candidate cannot have.
+    leader_loop(std::shared_ptr<client_core> core,
+                std::string path,
+                const queue_markers& markers,
+                leader_options options);
 
     /// Any thread. Returns whether this is the first call.
     bool note_closed();

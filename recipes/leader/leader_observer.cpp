@@ -2,7 +2,7 @@
 
 #include "client/blocking_read.hpp"
 #include "client/fork_safe.hpp"
-#include "leader/leader_view.hpp"
+#include "leader/leader_record.hpp"
 #include "leader/leader_watch.hpp"
 #include "queue/acquire_calls.hpp"
 #include "text/path.hpp"
@@ -28,7 +28,7 @@ leader_observer::~leader_observer() {
 
 subscription leader_observer::on_change(listener l) {
     watch_->core()->check_not_forked();
-    return subscription(watch_->add(std::move(l)));
+    return watch_->add(std::move(l));
 }
 
 std::optional<leader_info> leader_observer::current() const {
@@ -44,34 +44,29 @@ const std::string& leader_observer::path() const noexcept {
 namespace {
 
 std::optional<leader_info> find_leader(const client& c, const std::string& path) {
-    const auto kept = client_core::of(c);
-    client_core& core = *kept;
+    const auto core = client_core::of(c);
     check_path(path);
     while (true) {
-        const reply listed = blocking_read(core, request::children(path));
+        const reply listed = blocking_read(*core, request::children(path));
+        failure_of(listed.code, path, request::kind::children)
+            .raise_unless(listed.tells_whether_there());
         const auto heads = heads_of(listed.names);
-        if (listed.code == result_code::no_node || (listed.ok() && heads.empty())) {
+        if (heads.empty()) {
             return std::nullopt;
         }
-        failure_of(listed.code, path, request::kind::children).raise_unless(listed.ok());
         std::vector<request> questions{request::get(path)};
         for (const std::string& name : heads) {
             questions.push_back(request::get(join_path(path, name)));
         }
-        const auto answers = blocking_read(core, questions);
-        const reply* oldest = nullptr;
-        std::string its_path;
-        for (std::size_t i = 1; i < answers.size(); ++i) {
-            const reply& a = answers[i];
-            failure_of(a.code, questions[i].path, questions[i].what)
-                .raise_unless(a.tells_whether_there());
-            if (a.ok() && (oldest == nullptr || a.stat.czxid < oldest->stat.czxid)) {
-                oldest = &a;
-                its_path = questions[i].path;
-            }
+        auto answers = blocking_read(*core, questions);
+        const reply record = std::move(answers.front());
+        answers.erase(answers.begin());
+        for (std::size_t i = 0; i < heads.size(); ++i) {
+            failure_of(answers[i].code, join_path(path, heads[i]), request::kind::get)
+                .raise_unless(answers[i].tells_whether_there());
         }
-        if (oldest != nullptr) {
-            return leader_from(its_path, *oldest, answers.front());
+        if (const auto oldest = oldest_of(answers)) {
+            return leader_from(join_path(path, heads[*oldest]), answers[*oldest], record);
         }
         // That candidate has left meanwhile, and another one may be the first.
     }

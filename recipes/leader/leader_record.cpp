@@ -1,8 +1,13 @@
 #include "leader/leader_record.hpp"
 
+#include <latchkey/error.hpp>
+
 #include "queue/znode_names.hpp"
 #include "text/path.hpp"
 #include "text/untrusted_json.hpp"
+#include "text/utf8.hpp"
+
+#include <utility>
 
 namespace latchkey::inline v0 {
 namespace {
@@ -69,14 +74,11 @@ std::optional<leader_record> read_leader_record(std::string_view data) {
         znode->find('/') != std::string::npos) {
         return std::nullopt;
     }
-    const bool has_unclean = record.contains("unclean");
-    auto unclean = text_of(record, "unclean", longest_leader_id);
-    if (has_unclean && !unclean) {
-        return std::nullopt;
-    }
-    auto successor = text_of(record, "successor", longest_name);
     const bool is_clean = state == clean;
-    if (record.contains("successor") && (!successor || !is_clean)) {
+    auto unclean = text_of(record, "unclean", longest_leader_id);
+    auto successor = text_of(record, "successor", longest_name);
+    if ((record.contains("unclean") && !unclean) ||
+        (record.contains("successor") && (!successor || !is_clean))) {
         return std::nullopt;
     }
     return leader_record{
@@ -96,6 +98,36 @@ std::string unclean_before(const std::optional<leader_record>& last, std::string
     const bool died = last->is == leader_record::state::leading && last->id != next_id;
     const std::string& unclean = died ? last->id : last->unclean;
     return unclean == next_id ? std::string() : unclean;
+}
+
+leader_info leader_from(const std::string& path, const reply& znode, const reply& directory) {
+    leader_info who{.id = znode.data, .data = {}, .token = {}, .path = path};
+    const std::string_view name = name_of(path);
+    if (name.find(candidate_names.exclusive) == std::string_view::npos) {
+        who.token.zxid = znode.stat.czxid;  // as for a mutex
+    }
+    auto record = read_leader_record(directory.data);
+    if (record && record->successor == name) {
+        who.token.zxid = directory.stat.mzxid;
+    } else if (record && record->znode == name) {
+        who.token = token_of(*record, directory.stat.mzxid);
+        who.data = std::move(record->data);
+    }
+    return who;
+}
+
+void check_leader_data(const std::string& data) {
+    if (data.size() > longest_leader_data) {
+        throw error(errc::invalid_argument,
+                    "data of " + std::to_string(data.size()) +
+                        " bytes is too long: a leader publishes at most " +
+                        std::to_string(longest_leader_data) + " bytes");
+    }
+    if (!is_utf8(data)) {
+        throw error(
+            errc::invalid_argument,
+            "data \"" + escaped(data.substr(0, 64)) + "\" is not UTF-8: encode it as UTF-8");
+    }
 }
 
 bool may_become_record(std::string_view data) {

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <latchkey/fencing_token.hpp>
+#include <latchkey/leader_observer.hpp>
 
 #include "client/failure.hpp"
+#include "session/request.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -60,6 +62,15 @@ struct leader_record {
 [[nodiscard]] inline fencing_token token_of(const leader_record& r, std::int64_t mzxid) noexcept {
     return {r.token != 0 ? r.token : mzxid, 0};
 }
+
+/// What the leader's znode at `path` and the data of its directory say together. A record of
+/// another term is not about this leader.
+[[nodiscard]] leader_info leader_from(const std::string& path,
+                                      const reply& znode,
+                                      const reply& directory);
+
+/// Throws errc::invalid_argument for data that a leader cannot publish.
+void check_leader_data(const std::string& data);
 
 /// Whether a record may be written over `data`: if it is empty or a record, or if mutexes on the
 /// same path have left it (queue_front). Other data belongs to another program and is left alone.

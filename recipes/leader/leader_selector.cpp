@@ -1,5 +1,6 @@
 #include <latchkey/leader_selector.hpp>
 
+#include "client/fork_safe.hpp"
 #include "leader/selector_loop.hpp"
 
 #include <utility>
@@ -48,17 +49,15 @@ leader_selector::leader_selector(
     if (!fn) {
         throw error(errc::invalid_argument, "the function of a leader_selector is empty: give one");
     }
-    loop_ = selector_loop::make(client_core::of(c),
-                                std::move(path),
-                                std::move(who),
-                                blocking(std::move(fn)),
-                                std::move(how));
+    loop_ = fork_safe<selector_loop>(client_core::of(c),
+                                     std::move(path),
+                                     std::move(who),
+                                     blocking(std::move(fn)),
+                                     std::move(how));
 }
 
 leader_selector::~leader_selector() {
-    if (!loop_->core()->forked()) {
-        static_cast<void>(loop_->close(no_timeout));
-    }
+    close();
 }
 
 void leader_selector::start() {

@@ -7,6 +7,7 @@
 #include "client/session_listener.hpp"
 #include "hold/hold_state.hpp"
 #include "leader/leader_record.hpp"
+#include "leader/leader_terms.hpp"
 #include "loop/task.hpp"
 #include "queue/last_step.hpp"
 #include "znode/guarded_write.hpp"
@@ -25,14 +26,8 @@ namespace latchkey::inline v0 {
 class leader_term final : public session_listener,
                           public std::enable_shared_from_this<leader_term> {
 public:
-    /// `data` is what the leader publishes. `record` is what the grant saw of the record, if
-    /// anything.
-    leader_term(hold granted, std::string id, std::string data, std::optional<record_seen> record);
-
-    [[nodiscard]] static std::shared_ptr<leader_term> make(hold granted,
-                                                           std::string id,
-                                                           std::string data,
-                                                           std::optional<record_seen> record);
+    /// With what the grant saw of the record, if anything.
+    leader_term(std::shared_ptr<client_core> core, hold granted, const leader_terms& who);
 
     [[nodiscard]] static leadership handle(std::shared_ptr<leader_term> term) noexcept {
         return leadership(std::move(term));
@@ -76,16 +71,20 @@ private:
 
     [[nodiscard]] std::string text_of(std::string data, bool clean) const;
     [[nodiscard]] std::string unwritten() const;
-    void write_next();
-    void depart();
+    [[nodiscard]] failure over(bool sent) const;
+    void begin_writing();
+    [[nodiscard]] task<bool> write_all();
+    void end_writing();
     void stop_writing(const failure& why);
-    void on_written(guarded_written w);
+    void answer_all(bool sent, const failure& why);
+    void depart();
 
     // session_listener, while it writes
     void session_ended(loss_reason) override { stop_writing({}); }
 
     void client_closed(const failure& why) override { stop_writing(why); }
 
+    const std::shared_ptr<client_core> core_;
     const std::shared_ptr<hold_state> state_;
     const std::string id_;
     const std::uint64_t generation_;  ///< of the session in which it began
@@ -97,13 +96,10 @@ private:
     std::string successor_;
     std::optional<record_seen> record_;
     std::deque<proclamation> proclamations_;  ///< the first one is being written
-    std::optional<guarded_write> write_;      ///< of that one
+    std::optional<guarded_write> write_;      ///< of that one, while there is one
     running_task writing_;
     bool closed_ = false;
     bool leaves_ = false;  ///< ends when the outcome of the last write is known
 };
-
-/// Throws errc::invalid_argument for data that a leader cannot publish.
-void check_leader_data(const std::string& data);
 
 }  // namespace latchkey::inline v0

@@ -1,16 +1,179 @@
 #include "leader/leader_terms.hpp"
 
-#include "leader/leader_grant.hpp"
+#include <latchkey/error.hpp>
 
+#include "client/failure.hpp"
+#include "leader/transfer/mailbox.hpp"
+#include "loop/paced_retry.hpp"
+#include "loop/task.hpp"
+#include "queue/own_znode.hpp"
+#include "queue/participant_record.hpp"
+#include "queue/queue_recipe.hpp"
+#include "text/path.hpp"
+#include "text/utf8.hpp"
+#include "znode/guarded_write.hpp"
+
+#include <chrono>
 #include <utility>
 
 namespace latchkey::inline v0 {
+namespace {
+
+// ---- what the user gave ----
+
+std::string checked_id(const std::string& id) {
+    if (id.empty()) {
+        return default_id();
+    }
+    if (id.size() > longest_leader_id || !is_utf8(id)) {
+        throw error(errc::invalid_argument,
+                    "id \"" + escaped(id.substr(0, 64)) + "\" of " + std::to_string(id.size()) +
+                        " bytes: give at most " + std::to_string(longest_leader_id) +
+                        " bytes of UTF-8");
+    }
+    return id;
+}
+
+void check_time(const char* option, std::chrono::milliseconds time) {
+    if (time < time.zero() || time > std::chrono::hours(24 * 365)) {
+        throw error(errc::invalid_argument,
+                    std::string(option) + " of " + std::to_string(time.count()) +
+                        " ms is out of range: give zero to one year");
+    }
+}
+
+std::optional<leader_preference> checked_preference(
+    const std::optional<leader_preference>& preference, const queue_markers& markers) {
+    if (!preference) {
+        return std::nullopt;
+    }
+    if (!markers.transferable) {
+        throw error(errc::invalid_argument,
+                    "a leader_selector cannot have a preference: use a leader_latch, or leave the "
+                    "preference out");
+    }
+    if (preference->priority > highest_priority || preference->priority < -highest_priority) {
+        throw error(errc::invalid_argument,
+                    "priority " + std::to_string(preference->priority) + " is out of range: give " +
+                        std::to_string(-highest_priority) + " to " +
+                        std::to_string(highest_priority));
+    }
+    check_time("hysteresis", preference->hysteresis);
+    check_time("cool_down", preference->cool_down);
+    check_time("drain", preference->drain);
+    return preference;
+}
+
+// ---- the grant ----
+
+class leader_grant final : public last_step {
+public:
+    leader_grant(std::shared_ptr<client_core> core,
+                 std::shared_ptr<const queue_recipe> as,
+                 const leader_terms& who)
+        : last_step(true), core_(std::move(core)), as_(std::move(as)), who_(who) {}
+
+    void look_ahead() override {
+        look_.reset();
+        if (core_->connected()) {
+            look_.emplace(core_->send(request::get(as_->directory)));
+        }
+    }
+
+    task<end> take(place p) override;
+
+private:
+    [[nodiscard]] task<reply> read_record();
+
+    const std::shared_ptr<client_core> core_;
+    const std::shared_ptr<const queue_recipe> as_;
+    const leader_terms& who_;  ///< kept alive by `as_`
+
+    std::optional<oneshot<reply>> look_;  ///< at the record, sent behind a list
+};
+
+task<reply> leader_grant::read_record() {
+    if (look_ && look_->await_ready()) {
+        look_.reset();  // it was sent before the list that shows this candidate first
+    }
+    paced_retry again(core_->loop());
+    while (true) {
+        auto connected = core_->connection_made();
+        co_await connected;
+        if (!look_) {
+            look_ahead();
+        }
+        oneshot<reply> look = *std::exchange(look_, std::nullopt);
+        reply seen = co_await look;
+        if (seen.tells_whether_there() || refused_for_good(seen.code)) {
+            co_return seen;
+        }
+        auto pause = core_->pause(again);
+        co_await pause;
+    }
+}
+
+task<last_step::end> leader_grant::take(place p) {
+    using enum end::kind;
+    const std::string own = p.znode.path();
+    auto reading = read_record();
+    const reply seen = co_await reading;
+    if (seen.code == result_code::no_node) {
+        co_return end{gone};
+    }
+    failure why = seen.ok() ? refuse_foreign_data(as_->directory, seen.data)
+                            : failure_of(seen.code, as_->directory);
+    if (why) {
+        co_return end{refused, std::move(why)};
+    }
+    const auto last = read_leader_record(seen.data);
+    record_seen record{seen.stat.version, false, unclean_before(last, who_.id)};
+    const bool let_in = last && last->successor == name_of(own);
+    if (let_in || (p.first_since && seen.stat.mzxid < p.zxid)) {
+        who_.seen = std::move(record);
+        co_return end{.what = admitted, .paths = {own}, .zxid = let_in ? seen.stat.mzxid : p.zxid};
+    }
+    guarded_write write{.own = own,
+                        .path = as_->directory,
+                        .text = write_leader_record({.id = who_.id,
+                                                     .data = who_.data,
+                                                     .znode = std::string(name_of(own)),
+                                                     .token = 0,
+                                                     .is = leader_record::state::leading,
+                                                     .unclean = record.unclean}),
+                        .version = record.version,
+                        .may_replace = refuse_foreign_data};
+    auto writing = write_guarded(*core_, write);
+    guarded_written w = co_await writing;
+    if (w.what == guarded_written::kind::unknown) {
+        co_await until_dropped;  // the owner is notified itself of the session's end
+    }
+    if (w.what == guarded_written::kind::gone) {
+        co_return end{gone};
+    }
+    if (w.what == guarded_written::kind::refused) {
+        co_return end{refused, std::move(w.why)};
+    }
+    record.version = w.stat.version;
+    record.written = true;
+    who_.seen = std::move(record);
+    co_return end{.what = admitted, .paths = {own}, .zxid = w.stat.mzxid};
+}
+
+}  // namespace
+
+leader_terms::leader_terms(const leader_options& given, const queue_markers& markers)
+    : id(checked_id(given.id)),
+      data(given.data),
+      preference(checked_preference(given.preference, markers)) {
+    check_leader_data(data);
+}
 
 std::unique_ptr<last_step> leader_terms::make_step(std::shared_ptr<client_core> core,
                                                    std::shared_ptr<const queue_recipe> as,
                                                    const std::string& /*prefix*/,
                                                    std::function<void(failure)> /*refused*/) const {
-    seen->reset();
+    seen.reset();
     return std::make_unique<leader_grant>(std::move(core), std::move(as), *this);
 }
 

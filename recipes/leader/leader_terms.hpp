@@ -4,23 +4,42 @@
 
 #include "leader/leader_record.hpp"
 #include "queue/last_step.hpp"
+#include "queue/znode_names.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 namespace latchkey::inline v0 {
 
-/// What a candidate does when it is the first: it writes the leader's record into the data of the
-/// directory. That write is the grant, and its zxid the token.
+/// Who a candidate is, and what it does when it is the first: it writes the leader's record into
+/// the data of the directory. That write is the grant, and its zxid the token.
+///
+/// The write commits only while the own znode exists, and its answer is a proof of validity. No
+/// candidate can come ahead of a znode that was the first in a list, so no other candidate can have
+/// written since. A candidate that writes later gets a higher zxid. So tokens increase strictly, in
+/// whichever order candidates queued.
+///
+/// Two cases save the round trip of the write:
+///
+/// - A candidate that was the first when it joined, and finds that there was no write since, may
+///   use the czxid of its znode: every earlier token is lower, and every later one will be higher.
+/// - A candidate that the last leader named as its successor, in the transaction that ended its
+///   term, uses the zxid of that transaction. From that transaction on, no other candidate can be
+///   the first.
+///
+/// The reads that show either case must be answered after the list.
 struct leader_terms final : grant_terms {
+    /// Checks what the user gave for a candidate. Throws errc::invalid_argument.
+    leader_terms(const leader_options& given, const queue_markers& markers);
+
     std::string id;
     std::string data;  ///< published with the leadership
-    std::optional<leader_preference> preference = std::nullopt;
+    std::optional<leader_preference> preference;
 
     /// What the last grant has seen of the record. On the loop only.
-    std::shared_ptr<std::optional<record_seen>> seen =
-        std::make_shared<std::optional<record_seen>>();
+    mutable std::optional<record_seen> seen;
 
     [[nodiscard]] std::unique_ptr<last_step> make_step(
         std::shared_ptr<client_core> core,

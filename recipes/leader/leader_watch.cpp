@@ -1,16 +1,39 @@
 #include "leader/leader_watch.hpp"
 
+#include "leader/leader_record.hpp"
+#include "queue/queue_order.hpp"
 #include "text/path.hpp"
 
-#include <cstdint>
-#include <map>
+#include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace latchkey::inline v0 {
 
+std::vector<std::string> heads_of(const std::vector<std::string>& names) {
+    std::vector<std::string> ordered = in_order(names, candidate_names);
+    const auto second = std::find_if(ordered.begin(), ordered.end(), [&](const std::string& name) {
+        return place_of(name, candidate_names).sequence !=
+               place_of(ordered.front(), candidate_names).sequence;
+    });
+    ordered.erase(second, ordered.end());
+    return ordered;
+}
+
+std::optional<std::size_t> oldest_of(const std::vector<reply>& heads) {
+    std::optional<std::size_t> oldest;
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+        if (heads[i].ok() && (!oldest || heads[i].stat.czxid < heads[*oldest].stat.czxid)) {
+            oldest = i;
+        }
+    }
+    return oldest;
+}
+
 leader_watch::leader_watch(std::shared_ptr<client_core> core, std::string directory)
-    : core_(std::move(core)), directory_(std::move(directory)), again_(core_->loop()) {}
+    : core_(std::move(core)),
+      directory_(std::move(directory)),
+      listeners_(core_),
+      again_(core_->loop()) {}
 
 void leader_watch::start() {
     if (core_->closed_why()) {
@@ -21,9 +44,7 @@ void leader_watch::start() {
 }
 
 void leader_watch::end() noexcept {
-    for (const auto& r : listeners()) {
-        r->calls.end();
-    }
+    listeners_.end();
     core_->post([self = shared_from_this()] { self->client_closed({}); });
 }
 
@@ -40,28 +61,22 @@ void leader_watch::client_closed(const failure&) {
     core_->detach(this);
 }
 
-// ---- what is watched ----
-
 /// Until it is dropped. A connection shows nothing older than the connections before it: its first
 /// request was a write, or opened a session, which is a write too.
 task<bool> leader_watch::follow() {
-    pace next = pace::at_once;
     while (true) {
-        if (next == pace::soon) {
-            auto pause = again_.short_pause();
-            co_await pause;
-        } else if (next == pace::later && core_->connected()) {
-            auto pause = again_.pause();
-            co_await pause;
-        }
-        next = pace::later;
         auto connected = core_->connection_made();
         co_await connected;
         auto finding = find_head();
         const std::string head = co_await finding;
+        bool gone = false;
         if (!head.empty()) {
             auto leading = follow_leader(join_path(directory_, head));
-            next = co_await leading;
+            gone = co_await leading;
+        }
+        if (!gone) {
+            auto pause = core_->pause(again_);
+            co_await pause;
         }
     }
 }
@@ -71,7 +86,7 @@ task<std::string> leader_watch::find_head() {
     auto listed = core_->send(request::children(directory_));
     reply list = co_await listed;
     if (list.ok()) {
-        read_record();
+        read(record_, directory_);
     }
     // Once more, with a watch. While a candidate leads there must be no such watch, because every
     // candidate that comes or goes would trigger it.
@@ -92,59 +107,42 @@ task<std::string> leader_watch::find_head() {
         static_cast<void>(core_->create_directories(directory_, *core_->access()));
         tell(std::nullopt);
     }
-    if (!list.ok()) {
-        co_return std::string();
-    }
-    auto looking = oldest_of(heads_of(list.names));
-    std::string head = co_await looking;
-    co_return head;
-}
-
-/// Two znodes with one number are the leader's, and that of its successor, which is the younger.
-task<std::string> leader_watch::oldest_of(std::vector<std::string> heads) {
-    if (heads.size() == 1) {
-        co_return heads.front();
+    const auto heads = list.ok() ? heads_of(list.names) : std::vector<std::string>();
+    if (heads.size() < 2) {
+        co_return heads.empty() ? std::string() : heads.front();
     }
     std::vector<oneshot<reply>> asked;
     for (const std::string& name : heads) {
         asked.push_back(core_->send(request::get(join_path(directory_, name))));
     }
-    std::map<std::int64_t, std::string> by_czxid;
-    bool known = true;
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-        auto& one = asked[i];
-        const reply r = co_await one;
-        if (r.ok()) {
-            by_czxid.emplace(r.stat.czxid, heads[i]);
-        } else {
-            known = known && r.code == result_code::no_node;
-        }
+    std::vector<reply> znodes;
+    for (auto& one : asked) {
+        reply r = co_await one;
+        znodes.push_back(std::move(r));
     }
-    co_return known && !by_czxid.empty() ? by_czxid.begin()->second : std::string();
+    const auto oldest = oldest_of(znodes);
+    const bool known = std::ranges::all_of(znodes, &reply::tells_whether_there);
+    co_return oldest&& known ? heads[*oldest] : std::string();
 }
 
-leader_watch::followed leader_watch::read(const std::string& path) const {
-    const change_watch watch;
-    auto asked = watch.send(*core_, request::get(path));
-    return {.watch = watch, .asked = std::move(asked), .connection = core_->connection()};
-}
-
-void leader_watch::read_record() {
-    const bool was_read = record_ && (!record_->seen || record_->seen->ok());
-    if (!was_read || record_->is_out_of_date(*core_)) {
-        record_.emplace(read(directory_));
+/// Reads it, with a watch, unless what was read before is still so.
+void leader_watch::read(std::optional<watched>& znode, const std::string& path) const {
+    if (!znode || znode->watch.has_fired() || znode->connection != core_->connection() ||
+        (znode->seen && !znode->seen->ok())) {
+        const change_watch watch;
+        auto asked = watch.send(*core_, request::get(path));
+        znode.emplace(
+            watched{.watch = watch, .asked = std::move(asked), .connection = core_->connection()});
     }
 }
 
-/// Until its znode is gone, or cannot be watched.
-task<leader_watch::pace> leader_watch::follow_leader(std::string path) {
-    std::optional<followed> head;
+/// Ends when its znode is gone, or the connection; or, with false, if it cannot be watched.
+task<bool> leader_watch::follow_leader(std::string path) {
+    std::optional<watched> head;
     while (true) {
-        read_record();
-        if (!head) {
-            head.emplace(read(path));
-        }
-        for (followed* const one : {&*record_, &*head}) {
+        read(record_, directory_);
+        read(head, path);
+        for (watched* const one : {&*record_, &*head}) {
             if (!one->seen) {
                 auto& asked = one->asked;
                 one->seen = co_await asked;
@@ -154,88 +152,45 @@ task<leader_watch::pace> leader_watch::follow_leader(std::string path) {
         const reply& published = *record_->seen;
         if (leader.code == result_code::no_node) {
             tell(std::nullopt);
-            co_return pace::soon;
+            auto pause = again_.short_pause();
+            co_await pause;
+            co_return true;
         }
         const bool unreadable = published.code == result_code::no_auth;
         if ((!leader.ok() && leader.code != result_code::no_auth) ||
             (!published.tells_whether_there() && !unreadable)) {
             record_.reset();
-            co_return pace::later;
+            co_return false;
         }
         tell(leader_from(path, leader, published.ok() ? published : reply{}));
         if (!leader.ok()) {
-            co_return pace::later;
+            co_return false;
         }
         auto changed = head->watch.until_either_changes(*core_, record_->watch);
         co_await changed;
         if (head->watch.event() == watch_event::deleted) {
             tell(std::nullopt);
-            co_return pace::at_once;
+            co_return true;
         }
         if (head->connection != core_->connection()) {
-            co_return pace::at_once;
-        }
-        if (head->watch.has_fired()) {
-            head.reset();
+            co_return true;
         }
     }
 }
-
-// ---- reports ----
 
 void leader_watch::tell(std::optional<leader_info> now) {
-    const monitor_lock lock(guard_);
-    if (std::exchange(told_, true) && now == current_) {
+    const auto before = current();
+    if (std::exchange(told_, true) && now == before) {
         return;
     }
-    if (now && current_ && now->path != current_->path) {
-        // The znode has gone, otherwise it would still be the first.
-        tell_listeners(std::nullopt);
+    if (now && before && now->path != before->path) {
+        tell(std::nullopt);  // its znode has gone, otherwise it would still be the first
     }
-    current_ = std::move(now);
-    tell_listeners(current_);
-}
-
-void leader_watch::tell_listeners(const std::optional<leader_info>& now) {
-    for (const auto& weak : registered_) {
-        if (auto r = weak.lock()) {
-            core_->call([r = std::move(r), now] { r->call(now); });
-        }
+    {
+        const monitor_lock lock(guard_);
+        current_ = now;
     }
-}
-
-void leader_watch::registration::call(const std::optional<leader_info>& now) {
-    calls.call([&] {
-        if (*listener) {
-            (*listener)(now);
-        }
-    });
-}
-
-std::shared_ptr<void> leader_watch::add(leader_observer::listener l) {
-    const auto added = std::make_shared<registration>(core_->callbacks().keep(std::move(l)));
-    const monitor_lock lock(guard_);
-    std::erase_if(registered_, [](const auto& weak) { return weak.expired(); });
-    registered_.push_back(added);
-    if (told_) {
-        core_->call([added, now = current_] { added->call(now); });
-    }
-    return {added.get(), [added, core = core_](void*) {
-                if (!core->forked()) {
-                    added->calls.end();
-                }
-            }};
-}
-
-std::vector<std::shared_ptr<leader_watch::registration>> leader_watch::listeners() const {
-    std::vector<std::shared_ptr<registration>> all;
-    const monitor_lock lock(guard_);
-    for (const auto& weak : registered_) {
-        if (auto r = weak.lock()) {
-            all.push_back(std::move(r));
-        }
-    }
-    return all;
+    listeners_.tell([now = std::move(now)](const listener& l) { call_if_given(l, now); }, true);
 }
 
 }  // namespace latchkey::inline v0

@@ -3,13 +3,14 @@
 #include <latchkey/leader_observer.hpp>
 
 #include "client/client_core.hpp"
-#include "client/listener_slot.hpp"
-#include "leader/leader_view.hpp"
+#include "leader/leader_listeners.hpp"
 #include "loop/monitor.hpp"
 #include "loop/paced_retry.hpp"
 #include "loop/task.hpp"
+#include "session/request.hpp"
 #include "znode/change_watch.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,12 +19,22 @@
 
 namespace latchkey::inline v0 {
 
+/// The participants with the lowest number. Usually one. During a transfer there are two, the
+/// leader and its successor.
+[[nodiscard]] std::vector<std::string> heads_of(const std::vector<std::string>& names);
+
+/// Of the heads of a queue the oldest leads: its place among the answers to the reads of their
+/// znodes. Nothing if none of them is there any more.
+[[nodiscard]] std::optional<std::size_t> oldest_of(const std::vector<reply>& heads);
+
 /// Follows the leader: the first in the queue, with a watch on its znode, or on the directory while
 /// there is none. Follows what it publishes, with a watch on the data of the directory. Used on the
 /// loop only, unless noted. The core keeps it alive until it ends.
 class leader_watch final : public session_listener,
                            public std::enable_shared_from_this<leader_watch> {
 public:
+    using listener = leader_observer::listener;
+
     leader_watch(std::shared_ptr<client_core> core, std::string directory);
 
     void start();
@@ -33,7 +44,7 @@ public:
     void end() noexcept;
 
     /// Any thread. Reports to `l` from now on, until the result is destroyed.
-    [[nodiscard]] std::shared_ptr<void> add(leader_observer::listener l);
+    [[nodiscard]] subscription add(listener l) { return listeners_.add(std::move(l)); }
 
     /// Any thread.
     [[nodiscard]] std::optional<leader_info> current() const;
@@ -43,54 +54,33 @@ public:
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
 private:
-    struct registration {
-        explicit registration(std::shared_ptr<const leader_observer::listener> l)
-            : listener(std::move(l)) {}
-
-        void call(const std::optional<leader_info>& now);
-
-        const std::shared_ptr<const leader_observer::listener> listener;
-        listener_slot calls;
-    };
-
     /// A znode that is watched, and what was read of it.
-    struct followed {
+    struct watched {
         change_watch watch = {};
         oneshot<reply> asked;
         std::optional<reply> seen = std::nullopt;
         std::uint64_t connection;
-
-        [[nodiscard]] bool is_out_of_date(const client_core& core) const noexcept {
-            return watch.has_fired() || connection != core.connection();
-        }
     };
-
-    /// When to look for the leader again.
-    enum class pace : std::uint8_t { at_once, soon, later };
 
     void client_closed(const failure&) override;
 
     [[nodiscard]] task<bool> follow();
     [[nodiscard]] task<std::string> find_head();
-    [[nodiscard]] task<std::string> oldest_of(std::vector<std::string> heads);
-    [[nodiscard]] task<pace> follow_leader(std::string path);
-    [[nodiscard]] followed read(const std::string& path) const;
-    void read_record();
+    [[nodiscard]] task<bool> follow_leader(std::string path);
+    void read(std::optional<watched>& znode, const std::string& path) const;
     void tell(std::optional<leader_info> now);
-    void tell_listeners(const std::optional<leader_info>& now) LATCHKEY_REQUIRES(guard_);
-    [[nodiscard]] std::vector<std::shared_ptr<registration>> listeners() const;
 
     const std::shared_ptr<client_core> core_;
     const std::string directory_;
+    leader_listeners<listener> listeners_;
 
     running_task following_;
-    std::optional<followed> record_;
+    std::optional<watched> record_;
     paced_retry again_;
+    bool told_ = false;
 
     mutable thread_mutex guard_;
-    bool told_ LATCHKEY_GUARDED_BY(guard_) = false;
     std::optional<leader_info> current_ LATCHKEY_GUARDED_BY(guard_);
-    std::vector<std::weak_ptr<registration>> registered_ LATCHKEY_GUARDED_BY(guard_);
 };
 
 }  // namespace latchkey::inline v0

@@ -1,8 +1,8 @@
 #include "leader/selector_loop.hpp"
 
 #include "call/exceptions.hpp"
-#include "client/fork_safe.hpp"
 #include "loop/interruption.hpp"
+#include "loop/scoped_restore.hpp"
 #include "queue/znode_names.hpp"
 #include "text/escape.hpp"
 
@@ -15,42 +15,18 @@ namespace {
 /// The selector whose user code runs on this thread.
 thread_local const selector_loop* running = nullptr;
 
-class running_here {
-public:
-    explicit running_here(const selector_loop* c) : before_(std::exchange(running, c)) {}
-
-    running_here(const running_here&) = delete;
-    running_here& operator=(const running_here&) = delete;
-
-    ~running_here() { running = before_; }
-
-private:
-    const selector_loop* const before_;
-};
-
 }  // namespace
 
-std::shared_ptr<selector_loop> selector_loop::make(const std::shared_ptr<client_core>& core,
-                                                   std::string path,
-                                                   leader_options who,
-                                                   work fn,
-                                                   selector_options how) {
-    // Its grant is that of a mutex.
-    return fork_safe<selector_loop>(
-        core,
-        check_candidate(*core, std::move(path), lock_names, std::move(who)),
-        std::move(fn),
-        std::move(how));
-}
-
-selector_loop::selector_loop(const std::shared_ptr<client_core>& core,
-                             candidate_config c,
+/// Its grant is that of a mutex.
+selector_loop::selector_loop(std::shared_ptr<client_core> core,
+                             std::string path,
+                             leader_options who,
                              work fn,
                              selector_options how)
-    : leader_loop(core, std::move(c)),
-      fn_(core->callbacks().keep(std::move(fn))),
-      how_(core->callbacks().keep(std::move(how))),
-      executor_(core->make_executor("latchkey-leader")) {}
+    : leader_loop(std::move(core), std::move(path), lock_names, std::move(who)),
+      fn_(core_->callbacks().keep(std::move(fn))),
+      how_(core_->callbacks().keep(std::move(how))),
+      executor_(core_->make_executor("latchkey-leader")) {}
 
 // ---- any thread ----
 
@@ -109,8 +85,10 @@ void selector_loop::set(state s) {
 // ---- a term ----
 
 task<leader_loop::next_step> selector_loop::lead(std::shared_ptr<leader_term> granted) {
+    oneshot<ended> end;
     const auto e = std::make_shared<execution>();
     e->term = std::move(granted);
+    e->done = end.setter();
     {
         const monitor_lock lock(guard_);
         stop_ = e->stop;
@@ -119,8 +97,7 @@ task<leader_loop::next_step> selector_loop::lead(std::shared_ptr<leader_term> gr
     if (!who_->data.empty()) {
         e->term->publish();
     }
-    oneshot<ended> end;
-    executor_([self = self(), e, done = end.setter()] { self->execute(e, done); });
+    executor_([self = self(), e] { self->execute(e); });
     const ended how = co_await end;
     leave();
     {
@@ -141,38 +118,35 @@ task<leader_loop::next_step> selector_loop::lead(std::shared_ptr<leader_term> gr
     co_return next_step::idle;
 }
 
-void selector_loop::execute(const std::shared_ptr<execution>& e, const returns& done) {
-    const running_here marked(this);
+void selector_loop::execute(const std::shared_ptr<execution>& e) {
+    const scoped_restore<const selector_loop*> marked(running, this);
     const auto handle = leader_term::handle(e->term);
     if (closed() || !handle.valid()) {
-        return finish(e, done, false, nullptr);
+        return finish(e, false, nullptr);
     }
     const auto ask = [stop = e->stop]() mutable { stop.request_stop(); };
     e->on_loss.emplace(handle.lost(), ask);
     e->on_wish.emplace(handle.hand_over_requested(), ask);
-    (*fn_)(handle, e->stop.get_token(), [self = self(), e, done](const std::exception_ptr& threw) {
-        self->finish(e, done, true, threw);
+    (*fn_)(handle, e->stop.get_token(), [self = self(), e](const std::exception_ptr& threw) {
+        self->finish(e, true, threw);
     });
 }
 
 void selector_loop::finish(const std::shared_ptr<execution>& e,
-                           const returns& done,
                            bool called,
                            const std::exception_ptr& threw) {
     e->on_loss.reset();
     e->on_wish.reset();
     e->term->state().lose(loss_reason::resigned);
-    core()->post([self = self(), done, called, threw = core()->callbacks().keep(threw)] {
-        done({called, threw});
+    core()->post([self = self(), e, called, threw = core()->callbacks().keep(threw)] {
+        e->done({called, threw});
     });
 }
 
 // ---- what goes wrong ----
 
 task<leader_loop::next_step> selector_loop::on_refused(failure why) {
-    auto failing = fail(core_->callbacks().keep(exception_of(why)));
-    const next_step next = co_await failing;
-    co_return next;
+    return fail(core_->callbacks().keep(exception_of(why)));
 }
 
 task<leader_loop::next_step> selector_loop::fail(thrown what) {
@@ -187,7 +161,7 @@ task<leader_loop::next_step> selector_loop::fail(thrown what) {
     set(state::pausing);
     oneshot<bool> reported;
     executor_([self = self(), what, note = reported.setter()] {
-        const running_here marked(self.get());
+        const scoped_restore<const selector_loop*> marked(running, self.get());
         if (!self->closed()) {
             self->report(*what);
         }

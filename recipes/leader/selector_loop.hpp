@@ -27,16 +27,9 @@ public:
     /// The function as an asynchronous operation, which lasts until it has called `returned`.
     using work = std::function<void(const latchkey::leadership&, std::stop_token, returned)>;
 
-    /// Throws errc::invalid_argument for options that a candidate cannot have.
-    [[nodiscard]] static std::shared_ptr<selector_loop> make(
-        const std::shared_ptr<client_core>& core,
-        std::string path,
-        leader_options who,
-        work fn,
-        selector_options how);
-
-    selector_loop(const std::shared_ptr<client_core>& core,
-                  candidate_config c,
+    selector_loop(std::shared_ptr<client_core> core,
+                  std::string path,
+                  leader_options who,
                   work fn,
                   selector_options how);
 
@@ -54,18 +47,6 @@ public:
     }
 
 private:
-    /// A term, from the grant until the function has returned.
-    struct execution {
-        using stop_request = std::stop_callback<std::function<void()>>;
-
-        std::shared_ptr<leader_term> term;
-        std::stop_source stop = {};
-        // Set while the function runs. Destroyed on the thread where it returned, because that
-        // waits for the user's stop callbacks.
-        std::optional<stop_request> on_loss = {};
-        std::optional<stop_request> on_wish = {};
-    };
-
     /// An exception of the user's. Never destroyed on the loop.
     using thrown = std::shared_ptr<std::exception_ptr>;
 
@@ -73,6 +54,19 @@ private:
     struct ended {
         bool called = false;
         thrown what = nullptr;
+    };
+
+    /// A term, from the grant until the function has returned.
+    struct execution {
+        using stop_request = std::stop_callback<std::function<void()>>;
+
+        std::shared_ptr<leader_term> term;
+        std::function<void(ended)> done;
+        std::stop_source stop = {};
+        // Set while the function runs. Destroyed on the thread where it returned, because that
+        // waits for the user's stop callbacks.
+        std::optional<stop_request> on_loss = {};
+        std::optional<stop_request> on_wish = {};
     };
 
     // leader_loop
@@ -85,12 +79,8 @@ private:
     [[nodiscard]] task<next_step> fail(thrown what);
 
     // On the executor.
-    using returns = std::function<void(ended)>;
-    void execute(const std::shared_ptr<execution>& e, const returns& done);
-    void finish(const std::shared_ptr<execution>& e,
-                const returns& done,
-                bool called,
-                const std::exception_ptr& threw);
+    void execute(const std::shared_ptr<execution>& e);
+    void finish(const std::shared_ptr<execution>& e, bool called, const std::exception_ptr& threw);
     void report(const std::exception_ptr& what) noexcept;
 
     void set(state s);

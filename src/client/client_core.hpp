@@ -15,6 +15,7 @@
 #include "client/user_callbacks.hpp"
 #include "loop/blocking_result.hpp"
 #include "loop/fork_guard.hpp"
+#include "loop/paced_retry.hpp"
 #include "loop/send_window.hpp"
 #include "loop/task.hpp"
 #include "session/connect_string.hpp"
@@ -176,6 +177,14 @@ public:
         return until_called_back_unless(
             [this] { return connected(); },
             [this](resumption go_on) { waiting_for_connection_.add(std::move(go_on)); });
+    }
+
+    /// For a task, before it repeats a step: pauses, unless the connection is gone; then the next
+    /// one is waited for instead.
+    [[nodiscard]] auto pause(paced_retry& again) {
+        return until_called_back_unless(
+            [this] { return !connected(); },
+            [&again](resumption go_on) { again.later(std::move(go_on)); });
     }
 
     /// `go_on` is called with the next connection, unless something else has called it before.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <mutex>
 
 namespace latchkey::inline v0 {
@@ -17,16 +18,19 @@ public:
         }
     }
 
+    /// No call follows; one that runs is not waited for.
+    void silence() noexcept { over_ = true; }
+
     /// When it returns, no call runs and none follows, unless a call does this itself. Not in a
     /// forked child: a call that ran in the parent would never return there.
     void end() {
+        silence();
         const std::lock_guard lock(calling_);
-        over_ = true;
     }
 
 private:
     std::recursive_mutex calling_;
-    bool over_ = false;  // guarded by calling_
+    std::atomic<bool> over_{false};
 };
 
 }  // namespace latchkey::inline v0

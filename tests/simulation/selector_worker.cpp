@@ -1,6 +1,7 @@
 #include "selector_worker.hpp"
 
 #include "client/client_core.hpp"
+#include "client/fork_safe.hpp"
 #include "leader_acts.hpp"
 #include "plan.hpp"
 #include "program.hpp"
@@ -83,7 +84,7 @@ void selector_worker::make() {
     options.data = selection_->data;
     options.access = leader_log::mark_of(*selection_);
     const auto weak = weak_from_this();
-    selector_ = selector_loop::make(
+    selector_ = fork_safe<selector_loop>(
         client_core::of(*c),
         o.paths.front(),
         options,
@@ -93,11 +94,12 @@ void selector_worker::make() {
                 self->run(s, term, stop, std::move(returned));
             }
         },
-        {.requeue = selection_->requeues, .failed = [weak, s = selection_](const auto& what) {
-             if (const auto self = weak.lock()) {
-                 self->failed(*s, what);
-             }
-         }});
+        selector_options{.requeue = selection_->requeues,
+                         .failed = [weak, s = selection_](const auto& what) {
+                             if (const auto self = weak.lock()) {
+                                 self->failed(*s, what);
+                             }
+                         }});
     selection_->campaign = selector_.get();
     if (stage_.random("make").chance(0.9)) {
         start();

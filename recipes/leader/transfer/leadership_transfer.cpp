@@ -1,6 +1,8 @@
 #include "leader/transfer/leadership_transfer.hpp"
 
+#include "leader/leader_candidate.hpp"
 #include "leader/leader_record.hpp"
+#include "leader/transfer/transfer_offer.hpp"
 #include "loop/paced_retry.hpp"
 #include "loop/within.hpp"
 #include "text/path.hpp"
@@ -14,36 +16,61 @@ namespace latchkey::inline v0 {
 leadership_transfer::leadership_transfer(std::shared_ptr<client_core> core,
                                          std::shared_ptr<const queue_recipe> as,
                                          std::shared_ptr<const leader_terms> who,
-                                         owner& o)
+                                         leader_candidate& candidate)
     : core_(std::move(core)),
       as_(std::move(as)),
       who_(std::move(who)),
-      how_(*who_->preference),
-      owner_(&o),
+      how_(who_->preference.value_or(leader_preference())),
+      candidate_(candidate),
       cool_(core_->loop()),
-      peers_(how_.hysteresis),
-      consider_again_(core_->loop()) {}
-
-int leadership_transfer::priority() const noexcept {
-    return cooling_ ? lowest_priority : how_.priority;
-}
+      peers_(how_.hysteresis) {}
 
 void leadership_transfer::queue(const std::string& path) {
-    queueing_.drop();
-    accepting_ = false;
-    unread_.reset();
-    znode_ = path;
-    if (znode_ == invited_) {
-        open_mailbox();
+    if (!who_->preference) {
         return;
     }
+    queueing_.drop();
     close_mailbox();
-    queueing_.start(has_failed(), [this](bool failed) {
+    znode_ = path;
+    queueing_.start(take_part(), [](bool) {});
+}
+
+/// In one place in the queue, also while it leads there.
+task<bool> leadership_transfer::take_part() {
+    if (znode_ != invited_) {
+        auto looking = has_failed();
+        const bool failed = co_await looking;
         if (failed) {
             cool_down(how_.cool_down);
         }
-        open_mailbox();
-    });
+    }
+    open_mailbox();
+    while (true) {
+        auto comes = until_called_back_unless([this] { return unread_.has_value(); },
+                                              [this](resumption go_on) { reads_ = go_on; });
+        co_await comes;
+        const std::int32_t version = unread_->first.version;
+        const mailbox_message message = read_mailbox_message(unread_->second);
+        unread_.reset();
+        if (message.is == mailbox_message::kind::offer && !leading_) {
+            oneshot<std::string> moved;
+            candidate_.move_behind(
+                message.who, request::check(mailbox_->path(), version), moved.setter());
+            const std::string to = co_await moved;
+            if (!to.empty()) {
+                invited_ = to;
+                candidate_.on_chosen();
+                co_return true;
+            }
+        } else if (message.is == mailbox_message::kind::resign && leading_ && !handing_over_) {
+            if (message.who.empty()) {
+                handing_over_ = true;
+                candidate_.hand_over({});
+            } else {
+                transfer(message.who, patience(), [](leader_latch::transfer) {});
+            }
+        }
+    }
 }
 
 void leadership_transfer::leave() {
@@ -63,7 +90,7 @@ task<bool> leadership_transfer::has_failed() {
         co_await connected;
         auto asked = core_->send(request::get(as_->directory));
         const reply record = co_await asked;
-        if (!record.ok() && record.code != result_code::no_node) {
+        if (!record.tells_whether_there()) {
             auto pause = again.pause();
             co_await pause;
             continue;
@@ -106,6 +133,7 @@ void leadership_transfer::open_mailbox() {
     const mailbox_name name{priority(), std::string(guid_in(name_of(znode_)))};
     const std::string path = join_path(peers_of(as_->directory), name.text());
     last_read_ = 0;
+    unread_.reset();
     mailbox_ = std::make_shared<persistent_node>(
         core_,
         persistent_node::settings{
@@ -137,63 +165,26 @@ void leadership_transfer::close_mailbox() {
 }
 
 void leadership_transfer::on_message(const server_stat& stat, const std::string& data) {
-    if (stat.mzxid == last_read_) {
-        return;
-    }
-    if (accepting_) {
+    if (stat.mzxid != last_read_) {
+        last_read_ = stat.mzxid;
         unread_.emplace(stat, data);
-        return;
-    }
-    last_read_ = stat.mzxid;
-    const mailbox_message message = read_mailbox_message(data);
-    if (message.is == mailbox_message::kind::offer && !leading_) {
-        accept(message.who, stat.version);
-    } else if (message.is == mailbox_message::kind::resign && leading_ && !handing_over_) {
-        if (message.who.empty()) {
-            handing_over_ = true;
-            owner_->hand_over({});
-        } else {
-            transfer(message.who, patience(), [](leader_latch::transfer) {});
+        if (const auto go_on = std::exchange(reads_, std::nullopt)) {
+            (*go_on)();
         }
-    }
-}
-
-void leadership_transfer::accept(const std::string& leader, std::int32_t version) {
-    accepting_ = true;
-    queueing_.start(move_behind(leader, request::check(mailbox_->path(), version)),
-                    [this](const std::string& to) { on_moved(to); });
-}
-
-/// To which name; empty if it stays where it is.
-task<std::string> leadership_transfer::move_behind(std::string leader, request invitation) {
-    oneshot<std::string> moved;
-    owner_->move_behind(leader, std::move(invitation), moved.setter());
-    std::string to = co_await moved;
-    co_return to;
-}
-
-void leadership_transfer::on_moved(const std::string& to) {
-    accepting_ = false;
-    if (!to.empty()) {
-        invited_ = to;
-        owner_->on_chosen();
-    } else if (const auto next = std::exchange(unread_, std::nullopt)) {
-        on_message(next->first, next->second);
     }
 }
 
 // ---- as a leader ----
 
-std::chrono::nanoseconds leadership_transfer::patience() const {
-    return core_->session_timeout() / 6;
-}
-
 void leadership_transfer::lead(const std::string& path) {
+    if (!who_->preference) {
+        return;
+    }
     znode_ = path;
     leading_ = true;
     handing_over_ = false;
-    offer_stands_ = false;  // an offer belongs to one znode, and this is another one
     peers_.begin_term();
+    offering_.start(make_offers(), [](bool) {});
     watching_.start(watch_peers(), [](bool) {});
 }
 
@@ -202,10 +193,8 @@ void leadership_transfer::end_term() {
     if (std::exchange(leading_, false)) {
         cool_down(how_.hysteresis);
     }
-    busy_ = false;
     offering_.drop();
     watching_.drop();
-    consider_again_.cancel();
     for (const order& unfinished : std::exchange(orders_, {})) {
         unfinished.done(leader_latch::transfer::not_leading);
     }
@@ -222,36 +211,82 @@ task<bool> leadership_transfer::watch_peers() {
         const reply r = co_await asked;
         if (r.ok()) {
             peers_.note(r.names, core_->loop().now());
-            consider();
+            reconsider();
             auto changed = changes.until_changed(*core_);
             co_await changed;
-        } else if (core_->connected()) {
-            auto pause = again.pause();
+        } else {
+            auto pause = core_->pause(again);
             co_await pause;
         }
     }
 }
 
-void leadership_transfer::consider() {
-    consider_again_.cancel();
-    if (!leading_ || busy_ || handing_over_ || over()) {
-        return;
-    }
-    if (offer_stands_) {
-        while (!orders_.empty()) {
-            end_order(leader_latch::transfer::not_accepted);
+/// Makes one offer after the other, to those for whom a transfer was asked for, and then to better
+/// candidates; none while one is accepted, or may still be.
+task<bool> leadership_transfer::make_offers() {
+    using enum leader_latch::transfer;
+    bool stands = false;
+    timer again(core_->loop());
+    while (true) {
+        const bool may_offer = !handing_over_ && !over();
+        if (may_offer && stands) {
+            while (!orders_.empty()) {
+                end_order(not_accepted);
+            }
         }
-        return;
+        const bool ordered = !orders_.empty();
+        wanted_candidate whom;
+        if (ordered) {
+            whom.id = orders_.front().id;
+        } else if (may_offer && !stands) {
+            auto choice = peers_.choose(priority(), core_->loop().now());
+            whom.mailbox = std::move(choice.best);
+            if (!whom.mailbox && choice.again) {
+                again.start(*choice.again, [this] { reconsider(); });
+            }
+        }
+        if (!may_offer || (!ordered && !whom.mailbox)) {
+            auto reason = until_called_back([this](resumption go_on) { considers_ = go_on; });
+            co_await reason;
+            again.cancel();
+            continue;
+        }
+        const auto limit = ordered ? orders_.front().limit : patience();
+        auto looking =
+            within(core_->loop(),
+                   limit,
+                   look_up_candidate(*core_, as_->directory, std::string(name_of(znode_)), whom));
+        const auto looked = co_await looking;
+        if (whom.mailbox) {
+            peers_.note_offer(*whom.mailbox, core_->loop().now());
+        }
+        transfer_outcome how;
+        if (looked && *looked && (*looked)->znode.empty()) {
+            how.what = no_candidate;
+        } else if (looked && *looked) {
+            auto offering = offer_leadership(core_, znode_, **looked, limit);
+            how = co_await offering;
+        }
+        const bool is_accepted = how.what == accepted;
+        stands = stands || (!is_accepted && how.stands);
+        if (!is_accepted && how.why) {
+            core_->log({log_level::error,
+                        "transfer",
+                        "cannot offer the leadership to another candidate: " + how.why.detail});
+        }
+        handing_over_ = handing_over_ || is_accepted;  // other clients may ask for it
+        if (ordered) {
+            end_order(how.what);
+        }
+        if (is_accepted) {
+            candidate_.hand_over(how.successor);
+        }
     }
-    if (!orders_.empty()) {
-        begin_offer({.id = orders_.front().id}, orders_.front().limit);
-        return;
-    }
-    const auto choice = peers_.choose(priority(), core_->loop().now());
-    if (choice.best) {
-        begin_offer({.mailbox = *choice.best}, patience());
-    } else if (choice.again) {
-        consider_again_.start(*choice.again, [this] { consider(); });
+}
+
+void leadership_transfer::reconsider() {
+    if (const auto go_on = std::exchange(considers_, std::nullopt)) {
+        (*go_on)();
     }
 }
 
@@ -268,7 +303,7 @@ void leadership_transfer::transfer(const std::string& id,
         {id,
          std::clamp<std::chrono::nanoseconds>(limit, std::chrono::milliseconds(1), patience()),
          std::move(done)});
-    consider();
+    reconsider();
 }
 
 /// An offer whose outcome was unknown when the session or the client ended may have been accepted.
@@ -282,58 +317,6 @@ void leadership_transfer::end_order(leader_latch::transfer what) {
 /// Then the term is over too, even if it does not know that yet.
 bool leadership_transfer::over() const {
     return core_->session_id() == 0 || core_->closed_why();
-}
-
-// ---- offers ----
-
-/// For the first of the orders if the candidate is wanted by its id; for a better one otherwise.
-void leadership_transfer::begin_offer(wanted_candidate to, std::chrono::nanoseconds limit) {
-    busy_ = true;
-    const bool ordered = to.id.has_value();
-    offering_.start(offer(std::move(to), limit),
-                    [this, ordered](const offered& o) { on_offered(o, ordered); });
-}
-
-task<leadership_transfer::offered> leadership_transfer::offer(wanted_candidate whom,
-                                                              std::chrono::nanoseconds limit) {
-    using enum leader_latch::transfer;
-    const std::string own(name_of(znode_));
-    auto looking =
-        within(core_->loop(), limit, look_up_candidate(*core_, as_->directory, own, whom));
-    const std::optional<candidate_lookup> looked = co_await looking;
-    if (whom.mailbox) {
-        peers_.note_offer(*whom.mailbox, core_->loop().now());
-    }
-    if (!looked || !looked->found) {
-        co_return offered{looked && looked->answered ? no_candidate : not_accepted};
-    }
-    transfer_offer to{.own = znode_,
-                      .candidate = join_path(as_->directory, looked->found->znode),
-                      .mailbox = join_path(peers_of(as_->directory), looked->found->mailbox)};
-    auto offering = offer_leadership(core_, std::move(to), limit);
-    transfer_outcome end = co_await offering;
-    const auto what = end.gone ? not_leading : end.successor.empty() ? not_accepted : accepted;
-    co_return offered{what, std::move(end)};
-}
-
-void leadership_transfer::on_offered(const offered& o, bool ordered) {
-    busy_ = false;
-    const bool accepted = o.what == leader_latch::transfer::accepted;
-    handing_over_ = handing_over_ || accepted;  // other clients may ask for it
-    offer_stands_ = offer_stands_ || (!accepted && o.how.stands);
-    if (!accepted && o.how.why) {
-        core_->log({log_level::error,
-                    "transfer",
-                    "cannot offer the leadership to another candidate: " + o.how.why.detail});
-    }
-    if (ordered) {
-        end_order(o.what);
-    }
-    if (accepted) {
-        owner_->hand_over(o.how.successor);
-    } else {
-        consider();
-    }
 }
 
 }  // namespace latchkey::inline v0

@@ -16,7 +16,6 @@ namespace {
 using json = nlohmann::json;
 using kind = mailbox_message::kind;
 
-constexpr std::string_view prefix = protection;
 constexpr std::string_view marker = "-latch-";
 constexpr std::size_t guid_length = 36;
 
@@ -36,11 +35,11 @@ bool is_guid(std::string_view text) noexcept {
 
 std::string_view guid_in(std::string_view candidate) noexcept {
     const bool fits =
-        candidate.size() == prefix.size() + guid_length + marker.size() + sequence_digits &&
-        candidate.starts_with(prefix) &&
-        candidate.substr(prefix.size() + guid_length).starts_with(marker) &&
+        candidate.size() == protection.size() + guid_length + marker.size() + sequence_digits &&
+        candidate.starts_with(protection) &&
+        candidate.substr(protection.size() + guid_length).starts_with(marker) &&
         place_of(candidate, latch_names).what == queue_place::standing::participant;
-    const auto guid = fits ? candidate.substr(prefix.size(), guid_length) : std::string_view();
+    const auto guid = fits ? candidate.substr(protection.size(), guid_length) : std::string_view();
     return is_guid(guid) ? guid : std::string_view();
 }
 

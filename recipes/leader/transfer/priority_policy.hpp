@@ -52,10 +52,6 @@ private:
         std::optional<time_point> since;    ///< in this term
         std::optional<time_point> offered;  ///< the last time
 
-        [[nodiscard]] bool offered_within(duration d, time_point now) const noexcept {
-            return offered && now - *offered < std::max<duration>(d, between_offers);
-        }
-
         /// From when on the leadership may be offered to it.
         [[nodiscard]] time_point ripe(duration hysteresis) const noexcept {
             const auto again = offered ? *offered + std::max<duration>(hysteresis, between_offers)

@@ -1,6 +1,5 @@
 #include "leader/transfer/transfer_offer.hpp"
 
-#include "leader/transfer/mailbox.hpp"
 #include "loop/paced_retry.hpp"
 #include "loop/within.hpp"
 #include "queue/znode_names.hpp"
@@ -9,42 +8,44 @@
 #include "znode/until_deleted.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
 namespace {
 
-task<guarded_written> write(std::shared_ptr<client_core> core,
-                            transfer_offer to,
-                            mailbox_message::kind what) {
-    guarded_write message{.own = to.own,
-                          .path = to.mailbox,
-                          .text = write_mailbox_message({what, std::string(name_of(to.own))})};
+task<guarded_written> write_message(std::shared_ptr<client_core> core,
+                                    std::string own,
+                                    std::string mailbox,
+                                    mailbox_message::kind what) {
+    guarded_write message{.own = own,
+                          .path = std::move(mailbox),
+                          .text = write_mailbox_message({what, std::string(name_of(own))})};
     auto writing = write_guarded(*core, message);
     guarded_written written = co_await writing;
     co_return written;
 }
 
 /// Writes the offer, and waits until the candidate's znode is gone.
-task<guarded_written> stand(std::shared_ptr<client_core> core, transfer_offer to) {
-    auto offering = write(core, to, mailbox_message::kind::offer);
+task<guarded_written> stand(std::shared_ptr<client_core> core,
+                            std::string own,
+                            std::string mailbox,
+                            std::string candidate) {
+    auto offering =
+        write_message(core, std::move(own), std::move(mailbox), mailbox_message::kind::offer);
     guarded_written offered = co_await offering;
     paced_retry again(core->loop());
     while (offered.what == guarded_written::kind::written) {
         auto connected = core->connection_made();
         co_await connected;
-        auto waiting = until_deleted(core, to.candidate);
+        auto waiting = until_deleted(core, candidate);
         const deletion end = co_await waiting;
         if (end.seen == result_code::no_node) {
             break;
         }
-        if (core->connected()) {
-            auto pause = again.pause();
-            co_await pause;
-        }
+        auto pause = core->pause(again);
+        co_await pause;
     }
     co_return offered;
 }
@@ -61,41 +62,87 @@ std::string successor_in(const std::vector<std::string>& queue, std::string_view
 
 }  // namespace
 
+task<std::optional<reachable_candidate>> look_up_candidate(client_core& core,
+                                                           std::string path,
+                                                           std::string but,
+                                                           wanted_candidate wanted) {
+    paced_retry again(core.loop());
+    while (true) {
+        auto connected = core.connection_made();
+        co_await connected;
+        auto queue_asked = core.send(request::children(path));
+        auto peers_asked = core.send(request::children(peers_of(path)));
+        const reply queue = co_await queue_asked;
+        reply last = co_await peers_asked;
+        std::vector<oneshot<reply>> ids;
+        auto candidates = reachable(queue.names, last.names);
+        std::erase_if(candidates, [&](const reachable_candidate& one) {
+            return one.znode == but || (wanted.mailbox && wanted.mailbox->text() != one.mailbox);
+        });
+        for (const reachable_candidate& one : candidates) {
+            if (!wanted.id) {
+                co_return one;
+            }
+            ids.push_back(core.send(request::get(join_path(path, one.znode))));
+        }
+        if (!queue.tells_whether_there()) {
+            last = queue;
+        }
+        for (std::size_t i = 0; i < ids.size() && last.tells_whether_there(); ++i) {
+            auto& id_asked = ids[i];
+            last = co_await id_asked;
+            if (last.ok() && last.data == *wanted.id) {
+                co_return candidates[i];
+            }
+        }
+        if (last.tells_whether_there()) {
+            co_return reachable_candidate{};
+        }
+        if (!outcome_unknown(last.code) && last.code != result_code::throttled) {
+            co_return std::nullopt;
+        }
+        auto pause = core.pause(again);
+        co_await pause;
+    }
+}
+
 task<transfer_outcome> offer_leadership(std::shared_ptr<client_core> core,
-                                        transfer_offer offer,
+                                        std::string own,
+                                        reachable_candidate to,
                                         std::chrono::nanoseconds limit) {
     using enum guarded_written::kind;
-    auto standing = within(core->loop(), limit, stand(core, offer));
-    std::optional<guarded_written> offered = co_await standing;
-    transfer_outcome over;
-    if (offered) {
-        over.why = std::move(offered->why);
-        over.stands = offered->what == refused && offered->in_doubt;
-    } else {
-        auto withdrawing = write(core, offer, mailbox_message::kind::withdrawn);
-        guarded_written withdrawn = co_await withdrawing;
-        over.why = std::move(withdrawn.why);
-        over.stands = withdrawn.what == refused;
+    using enum leader_latch::transfer;
+    const std::string directory(parent_of(own));
+    const std::string mailbox = join_path(peers_of(directory), to.mailbox);
+    auto standing =
+        within(core->loop(), limit, stand(core, own, mailbox, join_path(directory, to.znode)));
+    std::optional<guarded_written> last = co_await standing;
+    const bool in_time = last.has_value();
+    if (!in_time) {
+        auto withdrawing = write_message(core, own, mailbox, mailbox_message::kind::withdrawn);
+        last = co_await withdrawing;
     }
+    transfer_outcome over{.why = last->why,
+                          .stands = last->what == refused && (!in_time || last->in_doubt)};
     // The offer is over. A candidate whose mailbox is gone may have accepted before.
     paced_retry again(core->loop());
     while (true) {
         auto connected = core->connection_made();
         co_await connected;
-        auto asked = core->send(request::children(std::string(parent_of(offer.own))));
+        auto asked = core->send(request::children(directory));
         const reply list = co_await asked;
         if (list.tells_whether_there()) {
-            over.gone = std::find(list.names.begin(), list.names.end(), name_of(offer.own)) ==
-                        list.names.end();
-            if (!over.gone) {
-                over.successor = successor_in(list.names, name_of(offer.own));
+            const auto& names = list.names;
+            if (std::find(names.begin(), names.end(), name_of(own)) == names.end()) {
+                over.what = not_leading;
+            } else {
+                over.successor = successor_in(names, name_of(own));
+                over.what = over.successor.empty() ? not_accepted : accepted;
             }
             co_return over;
         }
-        if (core->connected()) {
-            auto pause = again.pause();
-            co_await pause;
-        }
+        auto pause = core->pause(again);
+        co_await pause;
     }
 }
 

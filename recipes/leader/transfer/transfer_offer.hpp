@@ -1,41 +1,53 @@
 #pragma once
 
+#include <latchkey/leader_latch.hpp>
+
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
+#include "leader/transfer/mailbox.hpp"
 #include "loop/task.hpp"
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace latchkey::inline v0 {
 
-/// To whom the leadership is offered, and by whom.
-struct transfer_offer {
-    std::string own;        ///< the path of the leader's znode
-    std::string candidate;  ///< that of the candidate's
-    std::string mailbox;    ///< that of the candidate's mailbox
+struct wanted_candidate {
+    std::optional<mailbox_name> mailbox = {};  ///< nothing: any
+    std::optional<std::string> id = {};        ///< nothing: any
 };
 
+/// Looks for a candidate that takes part in transfers, by its mailbox or its id: one without a name
+/// if there is none; nothing if the servers refuse to tell. `but` is the name, in the queue at
+/// `path`, of the candidate that looks. On the loop only, for one session. `core` outlives the
+/// task.
+[[nodiscard]] task<std::optional<reachable_candidate>> look_up_candidate(client_core& core,
+                                                                         std::string path,
+                                                                         std::string but,
+                                                                         wanted_candidate wanted);
+
 struct transfer_outcome {
-    /// The name of the candidate's znode, right behind the leader's; empty: not accepted.
-    std::string successor;
-    /// The leader's znode is gone: no candidate can follow it. A znode with its number is of a
-    /// queue that began again after its directory was deleted.
-    bool gone = false;
+    /// `not_leading`: the leader's znode is gone, and no candidate can follow it. A znode with its
+    /// number is of a queue that began again after its directory was deleted.
+    leader_latch::transfer what = leader_latch::transfer::not_accepted;
+    /// If accepted: the name of the candidate's znode, right behind the leader's.
+    std::string successor = {};
     failure why = {};     ///< if it was not accepted: it could not be written
     bool stands = false;  ///< it could not be withdrawn: the candidate may still accept it
 };
 
-/// Offers the leadership to one candidate, and finds out whether it has accepted. On the loop only,
-/// for one session.
+/// Offers the leadership, of the leader with the znode at `own`, to one candidate, and finds out
+/// whether it has accepted. On the loop only, for one session.
 ///
 /// The candidate accepts in a transaction that checks the version of its mailbox. So when the time
 /// is over, a write of the mailbox ends the offer for good, and the list that follows shows whether
 /// that came too late. If the session ends, the offer was not accepted: no candidate is behind a
 /// znode that is gone.
 [[nodiscard]] task<transfer_outcome> offer_leadership(std::shared_ptr<client_core> core,
-                                                      transfer_offer offer,
+                                                      std::string own,
+                                                      reachable_candidate to,
                                                       std::chrono::nanoseconds limit);
 
 }  // namespace latchkey::inline v0
