@@ -101,6 +101,26 @@ TEST_F(SupervisorFaults, ProcessesThatSurviveAreReported) {
         }));
 }
 
+TEST_F(SupervisorFaults, ProcessesThatSurviveTheCommandAreWaitedFor) {
+    EXPECT_EQ(
+        0, in_another_process([&] {
+            if (!refuse_system_calls({SYS_kill, SYS_pidfd_open, SYS_pidfd_send_signal}, EPERM)) {
+                return 1;
+            }
+            running s(*this,
+                      "until [ -e $DIR/end ]; do sleep 0.01; done & "
+                      "until [ -e $DIR/go ]; do sleep 0.01; done");
+            s.end_now();
+            const bool begins = s.next().what == kind::terminating;
+            folder_.write("go");
+            pollfd told{s.fd(), POLLIN, 0};
+            const bool waits = eventually([&] { return state_of(s.command) == '\0'; }) &&
+                               ::poll(&told, 1, 500) == 0;
+            folder_.write("end");
+            return begins && waits && s.next().what == kind::ended_by_loss ? 0 : 2;
+        }));
+}
+
 // ---- /proc ----
 
 TEST_F(SupervisorFaults, WithoutFileDescriptorsAllIsKilled) {

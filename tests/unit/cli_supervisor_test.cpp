@@ -12,6 +12,8 @@
 #include <string>
 
 #include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 // What the supervisor does that the tests of `latchkey lock` and `latchkey elect` do not show.
 
@@ -125,6 +127,33 @@ TEST_F(Supervisor, EndsTheCommandWhenItIsDestroyed) {
     const pid_t command = s->command;
     s.reset();
     EXPECT_TRUE(dead(command));
+}
+
+TEST_F(Supervisor, EndsTheSessionOfADeadLatchkeyOnceAllThatRanIsDead) {
+    const int server = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in at{};
+    socklen_t size = sizeof at;
+    ASSERT_EQ(::listen(server, 1), 0);
+    ASSERT_EQ(::getsockname(server, reinterpret_cast<sockaddr*>(&at), &size), 0);
+    const session_claim claim{
+        .id = 1, .timeout = 1s, .server = "127.0.0.1:" + std::to_string(ntohs(at.sin_port))};
+    pollfd asked{server, POLLIN, 0};  // it never answers
+    const auto latchkey = [&](const std::string& script, int signal) {
+        return in_another_process([&] {
+            running s(*this, script);
+            s.take_session({claim, {}});
+            while (signal != 0 && !(folder_.has_line("main") && folder_.has_line("stray"))) {
+                ::poll(nullptr, 0, 5);
+            }
+            return ::raise(signal);
+        });
+    };
+    EXPECT_EQ(latchkey("exec sleep 1000", 0), 0);
+    EXPECT_EQ(::poll(&asked, 1, 0), 0) << "its client goes on";
+    EXPECT_EQ(latchkey(family, SIGKILL), 128 + SIGKILL);
+    EXPECT_EQ(::poll(&asked, 1, 60'000), 1);
+    EXPECT_THAT(survivors(), IsEmpty());
+    ::close(server);
 }
 
 using SupervisedRun = supervisor_fixture;

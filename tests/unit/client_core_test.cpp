@@ -52,7 +52,7 @@ class ClientCore : public ::testing::Test {
 protected:
     ClientCore() { start(); }
 
-    void start() {
+    void start(client_options how = {}) {
         sessions_->opened = 0;
         runtime e;
         e.loop = loop_;
@@ -63,7 +63,7 @@ protected:
                     [f = std::make_shared<move_only_function<void()>>(std::move(f))] { (*f)(); });
             };
         };
-        core_ = client_core::start(std::move(e), parse_connect_string("host:2181"), {});
+        core_ = client_core::start(std::move(e), parse_connect_string("host:2181"), std::move(how));
         run();
         tell(kind::connected);
     }
@@ -89,6 +89,18 @@ protected:
     std::shared_ptr<silent_sessions> sessions_ = std::make_shared<silent_sessions>();
     std::shared_ptr<client_core> core_;
 };
+
+TEST_F(ClientCore, WritesForItselfAloneOnceItHasAnIdentity) {
+    EXPECT_EQ(*core_->access(), open_unsafe_acl());
+    client_options how;
+    how.auth = {{.scheme = "digest", .secret = "jo:secret"}};
+    start(how);
+    EXPECT_EQ(*core_->access(), creator_only_acl());
+    how.auth.clear();
+    how.tls = tls_options{.certificate_file = "client.pem"};
+    start(how);
+    EXPECT_EQ(*core_->access(), creator_only_acl());
+}
 
 TEST_F(ClientCore, OpensAnotherSessionAfterTheEndOfOne) {
     tell(kind::expired);

@@ -44,7 +44,7 @@ TEST_F(TlsVerification, ConnectsToAServerByItsNameOrAddress) {
 }
 
 TEST_F(TlsVerification, ConnectsToTheNameThatIsExpected) {
-    begin_front_for("DNS:zk.example.com,DNS:*.wild.example.com");
+    begin_front_for("DNS:zk.example.com,DNS:*.wild.example.com,DNS:zk*.example.com");
     EXPECT_TRUE(connects(front_->address(), expecting("zk.example.com")));
     EXPECT_EQ(front_->asked_for(), "zk.example.com");
     EXPECT_TRUE(connects(front_->address(), expecting("zk.example.com.")));
@@ -52,6 +52,9 @@ TEST_F(TlsVerification, ConnectsToTheNameThatIsExpected) {
     EXPECT_THAT(refusal(front_->address(), expecting("zk1.eu.wild.example.com")),
                 HasSubstr("not for zk1.eu.wild.example.com"))
         << "a wildcard stands for one label";
+    EXPECT_THAT(refusal(front_->address(), expecting("zk1.example.com")),
+                HasSubstr("not for zk1.example.com"))
+        << "and for no part of one";
 }
 
 TEST_F(TlsVerification, RefusesTheNameOfAnotherServer) {
@@ -61,6 +64,12 @@ TEST_F(TlsVerification, RefusesTheNameOfAnotherServer) {
                       HasSubstr("is for other.example.com, 192.0.2.1, not for 127.0.0.1")));
     const auto why = refusal(by_name(), trusting());
     EXPECT_THAT(why, AllOf(StartsWith("localhost ("), HasSubstr("not for localhost;")));
+    begin_front({.own = authority_.issue({.subject = "localhost", .names = ""})});
+    EXPECT_THAT(refusal(by_name(), trusting()), HasSubstr("it has no subjectAltName"));
+    begin_front();
+    EXPECT_THAT(refusal(front_->address(), expecting("zk.example.com")),
+                HasSubstr("not for zk.example.com"))
+        << "it is for the address";
 }
 
 TEST_F(TlsVerification, RefusesServersThatAreNotWhatTheyShouldBe) {

@@ -133,6 +133,7 @@ const deadlock_case all_cases[] = {
     {"WaitersInOppositeOrdersHoldNothing", {"m/a: 1 | 3 4", "m/b: 2 | 4 3"}, {}},
     {"ASessionThatHoldsTheLockAlready", {"m/a: 1 | 2 1"}, {}},
     {"HolderWithoutASession", {"m/a: 0 | 1", "m/b: 1 | 2"}, {}},
+    {"ThoseWithoutASessionAreNotOne", {"m/a: 0 | 1", "m/b: 1 | 0"}, {}},
     {"WaiterWithoutASession", {"m/a: 1 | 0 2", "m/b: 2 | 1"}, {"2-/a-1 1-/b-2"}},
     {"CandidatesAreNone", {"e/a: 1 | 2", "m/b: 2 | 1"}, {}},
 
