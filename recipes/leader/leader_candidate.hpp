@@ -72,13 +72,13 @@ private:
     // leader_loop
     task<next_step> lead(std::shared_ptr<leader_term> granted) override;
     task<next_step> on_refused(failure why) override;
+    /// An offer that was made to one place is not valid for the next one.
     void on_place(const queue_position* p) override;
     void on_confirmed() override;
     void client_closed(const failure& why) override;
 
     void on_end() override { transfers_->end(); }
 
-    /// An offer that was made to one place is not valid for the next one.
     void await(const std::shared_ptr<wait_for_term>& w);
     void settle(const failure& why, const leadership& term = {});
 
