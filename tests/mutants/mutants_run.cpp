@@ -16,7 +16,7 @@ std::optional<breach> run_once(const mutant_description& m, std::uint64_t, std::
     const test::temporary_folder scratch;
     const std::string command =
         "ulimit -c 0; LATCHKEY_MUTANT='" + std::string(original ? "" : m.name) + "' TMPDIR='" +
-        scratch.path().string() + "' timeout -s KILL " + (original ? "600" : "20") +
+        scratch.path().string() + "' timeout -s KILL " + (original ? "600" : "10") +
         " '" LATCHKEY_MUTATED_TESTS "' --gtest_brief=1 --gtest_break_on_failure --gtest_filter='" +
         tests + "' </dev/null" + (tale == nullptr ? " >/dev/null 2>&1" : "");
     cli::adopt_orphans();
