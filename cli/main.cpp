@@ -67,6 +67,10 @@ const command& find_command(const std::string& name) {
     throw usage_error("'" + escaped(name) + "' is not a command; see latchkey --help");
 }
 
+std::string program_help() {
+    return help_of(program_syntax(table()));
+}
+
 /// `latchkey help [COMMAND]`.
 std::string help_for(const std::vector<std::string>& words) {
     if (words.size() > 1) {
@@ -74,15 +78,14 @@ std::string help_for(const std::vector<std::string>& words) {
     }
     const bool of_program =
         words.empty() || words.front() == "help" || words.front().rfind('-', 0) == 0;
-    return of_program ? help_of(program_syntax(table()))
-                      : help_of(find_command(words.front()).syntax);
+    return of_program ? program_help() : help_of(find_command(words.front()).syntax);
 }
 
 int run(std::vector<std::string> arguments, status_output& output) {
     const std::string name = std::move(arguments.front());
     arguments.erase(arguments.begin());
     if (name == "-h" || name == "--help") {
-        throw help_request(help_of(program_syntax(table())));
+        throw help_request(program_help());
     }
     if (name == "-V" || name == "--version") {
         throw help_request(version_line());
@@ -103,7 +106,7 @@ int run(std::vector<std::string> arguments, status_output& output) {
 /// The exit status.
 int run_and_report(std::vector<std::string> arguments) {
     if (arguments.empty()) {
-        static_cast<void>(write_to(STDERR_FILENO, help_of(program_syntax(table()))));
+        static_cast<void>(write_to(STDERR_FILENO, program_help()));
         return exit_status::usage;
     }
     find_service_manager();

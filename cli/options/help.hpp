@@ -14,7 +14,7 @@ namespace latchkey::cli {
 /// What --help prints, for a terminal of 80 columns.
 [[nodiscard]] std::string help_of(const command_syntax& syntax);
 
-/// That of the program itself.
+/// The program itself, as a command whose name stands for all of `commands`.
 inline constexpr std::string_view program_name = "COMMAND";
 [[nodiscard]] command_syntax program_syntax(std::span<const command_syntax* const> commands);
 
