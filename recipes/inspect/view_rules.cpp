@@ -2,7 +2,6 @@
 
 #include "barrier/double_barrier_round.hpp"
 #include "leader/leader_record.hpp"
-#include "leader/leader_view.hpp"
 #include "queue/participant_record.hpp"
 #include "queue/queue_order.hpp"
 #include "queue/queue_recipe.hpp"
