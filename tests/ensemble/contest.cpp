@@ -91,7 +91,8 @@ contest::contest(const std::string& holders_servers,
                  std::chrono::milliseconds session_timeout)
     : path_(real_ensemble::fresh_path() + "/lock"),
       effects_(path_ + "-effects"),
-      operator_(client::connect(other_servers)),
+      // Its requests outlast an election on a slow machine.
+      operator_(client::connect(other_servers, {.session_timeout = 60s})),
       first_(holders_servers, path_, session_timeout),
       second_(other_servers, path_, session_timeout) {
     first_.join();

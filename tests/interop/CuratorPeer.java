@@ -127,11 +127,13 @@ public final class CuratorPeer {
     private static final class Recipe implements Lock {
         private final CuratorFramework client;
         private final String path;
+        private final Runnable watching;
         private WriteLock lock;
 
-        Recipe(CuratorFramework client, String path) {
+        Recipe(CuratorFramework client, String path, Runnable watching) {
             this.client = client;
             this.path = path;
+            this.watching = watching;
         }
 
         @Override
@@ -147,7 +149,9 @@ public final class CuratorPeer {
                         @Override
                         public void lockReleased() {}
                     });
-            lock.lock();
+            if (!lock.lock()) {
+                watching.run();
+            }
             if (milliseconds < 0) {
                 acquired.get();
             } else {
@@ -209,7 +213,7 @@ public final class CuratorPeer {
             case "semaphore":
                 return new Semaphore(new InterProcessSemaphoreV2(client, path, limit));
             case "recipe":
-                return new Recipe(client, path);
+                return new Recipe(client, path, () -> say("- watching " + name));
             case "barrier":
                 return new CuratorRendezvous.Barrier(client, path);
             case "double_barrier":

@@ -32,23 +32,6 @@ bool is_free(const std::string& address, int port) {
     return !error;
 }
 
-/// The first of two neighbouring ports that are free on every server's address, below the range
-/// that the kernel takes outgoing ports from.
-int free_ports(int servers) {
-    std::random_device random;
-    for (int attempt = 0; attempt < 200; ++attempt) {
-        const int port = 12000 + static_cast<int>(random() % 9000U) * 2;
-        bool free = true;
-        for (int server = 1; server <= servers && free; ++server) {
-            free = is_free(host(server), port) && is_free(host(server), port + 1);
-        }
-        if (free) {
-            return port;
-        }
-    }
-    throw std::runtime_error("found no free ports");
-}
-
 std::string port_of(const tcp_proxy& proxy) {
     return proxy.address().substr(proxy.address().rfind(':') + 1);
 }
@@ -100,6 +83,21 @@ private:
 };
 
 }  // namespace
+
+int free_ports(int servers) {
+    std::random_device random;
+    for (int attempt = 0; attempt < 200; ++attempt) {
+        const int port = 12000 + static_cast<int>(random() % 9000U) * 2;
+        bool free = true;
+        for (int server = 1; server <= servers && free; ++server) {
+            free = is_free(host(server), port) && is_free(host(server), port + 1);
+        }
+        if (free) {
+            return port;
+        }
+    }
+    throw std::runtime_error("found no free ports");
+}
 
 server_links::server_links(int servers)
     : quorum_port_(free_ports(servers)), election_port_(quorum_port_ + 1) {

@@ -11,6 +11,10 @@
 
 namespace latchkey::test {
 
+/// The first of two neighbouring ports that are free on every server's address, below the range
+/// that the kernel takes outgoing ports from.
+int free_ports(int servers);
+
 /// What the servers of a real ensemble reach each other through, without exception: a pair of
 /// proxies (quorum and election) for each direction between two of them, so that one can be cut off
 /// from the others.

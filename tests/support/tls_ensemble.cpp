@@ -1,28 +1,22 @@
 #include "tls_ensemble.hpp"
 
+#include <latchkey/client.hpp>
+
+#include "server_links.hpp"
+
+#include <chrono>
 #include <stdexcept>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-
 namespace latchkey::test {
-namespace {
 
-std::string free_port() {
-    using boost::asio::ip::tcp;
-    boost::asio::io_context io;
-    const tcp::acceptor one(io, {boost::asio::ip::address_v4::loopback(), 0});
-    return std::to_string(one.local_endpoint().port());
-}
-
-}  // namespace
+using namespace std::chrono_literals;
 
 tls_ensemble::tls_ensemble(const std::vector<std::string>& more,
                            const std::vector<std::string>& java) {
     folder_.write("ca.pem", authority_.certificate());
     const auto own = folder_.write("server.pem", authority_.issue().together());
     for (int tries = 0; servers_ == nullptr; ++tries) {
-        const std::string port = free_port();
+        const std::string port = std::to_string(free_ports(1));
         std::vector<std::string> settings{
             "secureClientPort=" + port,
             "secureClientPortAddress=127.0.0.1",
@@ -38,6 +32,11 @@ tls_ensemble::tls_ensemble(const std::vector<std::string>& more,
         try {
             servers_ = std::make_unique<real_ensemble>(
                 real_ensemble_options{.servers = 1, .settings = settings, .java = java});
+            // The server opens this port after the other one, and ends if it is taken.
+            if (!client::connect(address_, options_of("first")).wait_connected(90s)) {
+                servers_.reset();
+                throw std::runtime_error("no session at " + address_);
+            }
         } catch (const std::runtime_error&) {
             if (tries == 3) {
                 throw;  // else the port may have been taken
