@@ -45,55 +45,63 @@ std::string queue_wait::directory() const {
 }
 
 task<queue_wait::end> queue_wait::run(directory_lists::answer at_hand) {
+    std::optional<ahead> seen;
     while (true) {
-        if (predecessor_.empty()) {
-            auto looking = look(std::exchange(at_hand, nullptr));
-            std::optional<end> decided = co_await looking;
+        {
+            auto deciding = decide(std::exchange(at_hand, nullptr), std::exchange(seen, {}));
+            std::optional<end> decided = co_await deciding;
             if (decided) {
                 co_return *std::move(decided);
             }
         }
-        demand_validity_if_next();
-        auto connected = core_->connection_made();
-        co_await connected;
-        auto room = core_->room_to_send();
-        co_await room;
-        if (!core_->connected()) {
-            continue;
-        }
-        const std::uint64_t connection = core_->connection();
         const change_watch watch;
-        ahead seen;
-        bool was_watched = false;
         {
             auto reading = read_predecessor(watch);
             seen = co_await reading;
         }
-        if (seen.code == result_code::ok) {
-            if (seen.delay_ends && core_->loop().now() < *seen.delay_ends &&
-                !is_wanted_after_delay()) {
-                co_return end{end::kind::unwanted};
-            }
-            auto delay_over = until_called_back([this, at = seen.delay_ends](resumption go_on) {
-                if (at) {
-                    delay_.start(*at, std::move(go_on));
-                }
-            });
-            auto news = first_of(watch.until_changed(*core_), std::move(delay_over));
-            co_await news;
-            delay_.cancel();
-            if (core_->connection() != connection || watch.event() == watch_event::changed) {
-                continue;
-            }
-            was_watched = watch.event() == watch_event::deleted;
-            seen.code = was_watched ? result_code::no_node : result_code::ok;
+        if (seen->code != result_code::ok) {
+            continue;
         }
-        auto following = behind(seen.code, was_watched);
-        std::optional<end> decided = co_await following;
-        if (decided) {
-            co_return *std::move(decided);
+        if (seen->delay_ends && core_->loop().now() < *seen->delay_ends &&
+            !is_wanted_after_delay()) {
+            co_return end{end::kind::unwanted};
+        }
+        auto delay_over = until_called_back([this, at = seen->delay_ends](resumption go_on) {
+            if (at) {
+                delay_.start(*at, std::move(go_on));
+            }
+        });
+        auto news = first_of(watch.until_changed(*core_), std::move(delay_over));
+        co_await news;
+        delay_.cancel();
+        if (core_->connection() != seen->connection || watch.event() == watch_event::changed) {
+            seen.reset();
+        } else if (watch.event() == watch_event::deleted) {
+            seen->code = result_code::no_node;
+            seen->was_watched = true;
         }
     }
+}
+
+/// How the wait ends, after what was seen of the predecessor; nothing if it is behind one.
+task<std::optional<queue_wait::end>> queue_wait::decide(directory_lists::answer at_hand,
+                                                        std::optional<ahead> seen) {
+    if (seen) {
+        auto following = behind(*seen);
+        std::optional<end> decided = co_await following;
+        if (decided) {
+            co_return decided;
+        }
+    }
+    if (predecessor_.empty()) {
+        auto looking = look(std::move(at_hand));
+        std::optional<end> decided = co_await looking;
+        if (decided) {
+            co_return decided;
+        }
+    }
+    demand_validity_if_next();
+    co_return std::nullopt;
 }
 
 /// Behind which predecessor it waits, or how the wait ends at once.
@@ -119,14 +127,21 @@ task<std::optional<queue_wait::end>> queue_wait::look(directory_lists::answer at
     }
 }
 
-/// Sets both watches, in one round trip.
+/// Sets both watches, in one round trip, once there is a connection.
 task<queue_wait::ahead> queue_wait::read_predecessor(change_watch watch) {
+    do {
+        auto connected = core_->connection_made();
+        co_await connected;
+        auto room = core_->room_to_send();
+        co_await room;
+    } while (!core_->connected());
+    const std::uint64_t connection = core_->connection();
     auto asked = watch.send(*core_, request::get(predecessor_));
     if (!znode_.watched()) {
         znode_.watch();
     }
     const reply r = co_await asked;
-    ahead seen{.code = r.code};
+    ahead seen{.code = r.code, .connection = connection};
     if (r.ok() && verdict_.delay.count() > 0) {
         // The holder was not there any more when the record was listed.
         seen.delay_ends =
@@ -153,8 +168,9 @@ bool queue_wait::is_wanted_after_delay() const {
 
 /// The wait for the predecessor has ended: by its deletion, by a failure, or its delay is over.
 /// Nothing, if it is to be watched again, or another one.
-task<std::optional<queue_wait::end>> queue_wait::behind(result_code code, bool was_watched) {
+task<std::optional<queue_wait::end>> queue_wait::behind(ahead seen) {
     bool record_is_gone = false;
+    result_code code = seen.code;
     if (code == result_code::ok) {
         auto deleted = delete_delay_record(*core_, znode_.path(), predecessor_);
         const reply r = co_await deleted;
@@ -171,7 +187,7 @@ task<std::optional<queue_wait::end>> queue_wait::behind(result_code code, bool w
             auto pause = retry_.pause();
             co_await pause;
         }
-    } else if (has_become_the_first(was_watched)) {
+    } else if (has_become_the_first(seen.was_watched)) {
         predecessor_.clear();
         co_return end{end::kind::first};
     } else {
@@ -184,7 +200,7 @@ task<std::optional<queue_wait::end>> queue_wait::behind(result_code code, bool w
                 co_return end{end::kind::first};
             }
         }
-        if (!was_watched && core_->connected()) {
+        if (!seen.was_watched && core_->connected()) {
             auto pause = retry_.short_pause();
             co_await pause;
         }

@@ -93,12 +93,16 @@ private:
     /// What was read of the predecessor.
     struct ahead {
         result_code code = result_code::ok;
+        std::uint64_t connection = 0;  ///< where the watches are
         std::optional<time_point> delay_ends = {};
+        bool was_watched = false;  ///< until it was deleted
     };
 
+    [[nodiscard]] task<std::optional<end>> decide(directory_lists::answer at_hand,
+                                                  std::optional<ahead> seen);
     [[nodiscard]] task<std::optional<end>> look(directory_lists::answer at_hand);
     [[nodiscard]] task<ahead> read_predecessor(change_watch watch);
-    [[nodiscard]] task<std::optional<end>> behind(result_code code, bool was_watched);
+    [[nodiscard]] task<std::optional<end>> behind(ahead seen);
     [[nodiscard]] std::function<void()> may_show_the_first();
     [[nodiscard]] std::optional<end> judge(const listing& l);
     void demand_validity_if_next();
