@@ -50,11 +50,7 @@ void session_keeper::submit(request r,
                             const std::shared_ptr<session::watcher>& w,
                             session::completion done) {
     if (!session_) {
-        loop_->post([done = std::move(done)] {
-            reply lost;
-            lost.code = result_code::connection_loss;
-            done(std::move(lost));
-        });
+        loop_->post([done = std::move(done)] { done({.code = result_code::connection_loss}); });
         return;
     }
     sent_request about = sending(r.what);
@@ -64,8 +60,7 @@ void session_keeper::submit(request r,
         note_answer(sent, answer.code);
         on_answer(sent, answer.code);
         if (behind_ && !outcome_unknown(answer.code)) {
-            answer = {};
-            answer.code = result_code::connection_loss;
+            answer = {.code = result_code::connection_loss};
         }
         strip_chroot(target_.chroot, answer);
         done(std::move(answer));

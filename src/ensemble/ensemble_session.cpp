@@ -74,11 +74,7 @@ void ensemble_session::enqueue(outstanding o) {
 }
 
 void ensemble_session::complete_later(completion done, result_code code) {
-    post([done = std::move(done), code] {
-        reply r;
-        r.code = code;
-        done(std::move(r));
-    });
+    post([done = std::move(done), code] { done({.code = code}); });
 }
 
 void ensemble_session::send(const std::shared_ptr<packet>& p) {
@@ -294,9 +290,7 @@ void ensemble_session::fail(std::deque<outstanding> lost, result_code code) {
         if (!*alive) {
             return;
         }
-        reply r;
-        r.code = code;
-        o.done(std::move(r));
+        o.done({.code = code});
     }
 }
 

@@ -86,7 +86,7 @@ bool zookeeper_connection::drive() {
         // socket.
         const bool dead = socket_.watching() && handle_->current() == state::disconnected;
         wanted = over_ || dead ? zookeeper_handle::interest{} : handle_->next();
-        if (wanted.failed || wanted.socket < 0) {
+        if (wanted.socket < 0) {
             return false;
         }
         if (forgotten_) {
@@ -198,8 +198,7 @@ void zookeeper_connection::on_reply(std::uint64_t id, reply answer) noexcept {
             watches_.add(e->path, e->kind, std::move(e->watcher));
         }
     } else if (closing_) {
-        answer = {};
-        answer.code = result_code::closing;
+        answer = {.code = result_code::closing};
     } else if (answer.code == result_code::closing) {
         answer.code = result_code::connection_loss;
     }

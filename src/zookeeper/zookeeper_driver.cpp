@@ -323,9 +323,7 @@ void zookeeper_driver::fail_waiting(result_code code) {
     auto failed = std::exchange(waiting_, {});
     for (auto& w : failed) {
         if (!abandoned_) {
-            reply r;
-            r.code = code;
-            w.done(std::move(r));
+            w.done({.code = code});
         }
     }
 }
@@ -333,9 +331,7 @@ void zookeeper_driver::fail_waiting(result_code code) {
 void zookeeper_driver::reject(session::completion done, result_code code) {
     loop_->post([weak = weak_from_this(), done = std::move(done), code] {
         if (const auto self = weak.lock(); self && !self->abandoned_) {
-            reply r;
-            r.code = code;
-            done(std::move(r));
+            done({.code = code});
         }
     });
 }
