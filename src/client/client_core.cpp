@@ -156,11 +156,13 @@ void client_core::state_changed(connection_state s) {
 }
 
 void client_core::trouble_changed(const session_event& trouble) {
+    using cause = session_event::cause;
     const std::string& why = trouble.detail;
     if (!why.empty()) {
-        log({log_level::warning, trouble.malformed ? "malformed-reply" : "unreachable", why});
+        const bool malformed = trouble.why != cause::unreachable;
+        log({log_level::warning, malformed ? "malformed-reply" : "unreachable", why});
     }
-    if (trouble.accepted) {
+    if (trouble.why == cause::wrong_answer) {
         refusals_.add_malformed(why, loop().now());
     }
     // What is found while connected does not hinder the client.

@@ -135,6 +135,15 @@ std::string zookeeper_connection::failure() const {
                       : std::generic_category().message(error);
 }
 
+session_event::cause zookeeper_connection::cause() const noexcept {
+    if (!gate_ || !gate_->wrong_frame()) {
+        return session_event::cause::unreachable;
+    }
+    // Of a server that leaves out an answer, the next connection may well get it.
+    return connected_ && !gate_->answer_left_out() ? session_event::cause::wrong_answer
+                                                   : session_event::cause::malformed;
+}
+
 std::string zookeeper_connection::unanswered_within(milliseconds limit) const {
     const std::string what = tunnel_ ? tunnel_->unanswered() : "no answer";
     return what + " within " + std::to_string(limit.count()) + " ms";
