@@ -3,17 +3,13 @@
 #include <latchkey/client.hpp>
 #include <latchkey/export.hpp>
 
-#include "client/client_status.hpp"
+#include "client/client_reports.hpp"
 #include "client/directory_lists.hpp"
 #include "client/guaranteed_deletes.hpp"
-#include "client/refusal_notes.hpp"
 #include "client/session_keeper.hpp"
-#include "client/session_listener.hpp"
+#include "client/session_listeners.hpp"
 #include "client/session_owner.hpp"
-#include "client/state_listeners.hpp"
-#include "client/telemetry.hpp"
 #include "client/user_callbacks.hpp"
-#include "loop/blocking_result.hpp"
 #include "loop/fork_guard.hpp"
 #include "loop/paced_retry.hpp"
 #include "loop/send_window.hpp"
@@ -30,13 +26,12 @@
 #include <memory>
 #include <stop_token>
 #include <string>
-#include <vector>
 
 namespace latchkey::inline v0 {
 
 /// The inside of a client, as its recipes see it: requests, posts, listeners, deletes and lists. A
-/// session_keeper keeps the session. Shared by the client, its recipes and its holds. Inert once it
-/// is closed.
+/// session_keeper keeps the session, and client_reports tell the user of it. Shared by the client,
+/// its recipes and its holds. Inert once it is closed.
 class client_core : public std::enable_shared_from_this<client_core>, private session_owner {
 public:
     /// Throws errc::invalid_argument for options that cannot work.
@@ -52,16 +47,16 @@ public:
 
     // ---- any thread ----
 
-    [[nodiscard]] connection_state state() const noexcept { return status_->state(); }
+    [[nodiscard]] connection_state state() const noexcept { return status().state(); }
 
-    [[nodiscard]] std::int64_t session_id() const noexcept { return keeper_.id(); }
+    [[nodiscard]] std::int64_t session_id() const noexcept { return status().session_id(); }
 
     [[nodiscard]] std::chrono::milliseconds session_timeout() const noexcept {
-        return keeper_.timeout();
+        return status().session_timeout();
     }
 
     /// What another process needs to end the present session.
-    [[nodiscard]] session_claim claim() const { return keeper_.claim(); }
+    [[nodiscard]] session_claim claim() const { return status().claim(); }
 
     /// How long a call waits for servers at most that has no limit of its own: the session timeout,
     /// as it was granted or is going to be asked for.
@@ -69,7 +64,7 @@ public:
         return session_timeout().count() > 0 ? session_timeout() : options_.session_timeout;
     }
 
-    [[nodiscard]] std::string trouble() const { return status_->trouble(); }
+    [[nodiscard]] std::string trouble() const { return status().trouble(); }
 
     bool wait_connected(std::chrono::nanoseconds limit, const std::stop_token& stop);
     void close() noexcept;
@@ -78,7 +73,7 @@ public:
     /// are no servers any more.
     void close_without_servers();
 
-    [[nodiscard]] state_listeners& listeners() noexcept { return listeners_; }
+    [[nodiscard]] state_listeners& listeners() noexcept { return reports_.listeners(); }
 
     [[nodiscard]] const client_options& options() const noexcept { return options_; }
 
@@ -111,14 +106,12 @@ public:
     /// Runs all code of the user's.
     [[nodiscard]] user_callbacks& callbacks() noexcept { return *callbacks_; }
 
-    [[nodiscard]] const user_callbacks& callbacks() const noexcept { return *callbacks_; }
-
     void call(move_only_function<void()> user_code) { callbacks_->call(std::move(user_code)); }
 
-    void log(log_line line) { callbacks_->log(std::move(line), session_id()); }
+    void log(log_line line) { reports_.log(std::move(line)); }
 
     /// Counts what happens, and tells the user's observer.
-    [[nodiscard]] latchkey::telemetry& telemetry() noexcept { return telemetry_; }
+    [[nodiscard]] latchkey::telemetry& telemetry() noexcept { return reports_.telemetry(); }
 
     [[nodiscard]] client_stats stats() const;
 
@@ -166,8 +159,11 @@ public:
 
     /// Sends on the present session; paths are the client's, below its chroot. Without a session:
     /// `connection_loss`.
-    void submit(request r, session::completion done);
     void submit(request r, const std::shared_ptr<session::watcher>& w, session::completion done);
+
+    void submit(request r, session::completion done) {
+        submit(std::move(r), nullptr, std::move(done));
+    }
 
     /// Sends at once, as submit() does; a task awaits the answer.
     [[nodiscard]] oneshot<reply> send(request r);
@@ -212,7 +208,7 @@ public:
     [[nodiscard]] directory_lists& lists() noexcept { return lists_; }
 
     /// What servers have refused, and answered wrongly.
-    [[nodiscard]] const refusal_notes& refusals() const noexcept { return refusals_; }
+    [[nodiscard]] const refusal_notes& refusals() const noexcept { return reports_.refusals(); }
 
     /// Creates a directory of a recipe, and the levels above it.
     [[nodiscard]] directory_creation create_directories(const std::string& path,
@@ -232,40 +228,33 @@ public:
     }
 
     /// Notifies `user` of the session from now on. Keeps it alive until it is detached.
-    void attach(std::shared_ptr<session_listener> user);
-    void detach(session_listener* user);
+    void attach(std::shared_ptr<session_listener> user) { users_.attach(std::move(user)); }
+
+    void detach(session_listener* user) {
+        heartbeat().withdraw(user);
+        users_.detach(user);
+    }
 
     /// Notifies everybody that a znode is wanted that may have been left. Returns its creates.
     [[nodiscard]] std::shared_ptr<znode_creates> want_again(const std::string& path);
 
 private:
-    client_core(runtime env,
-                connect_target target,
-                client_options options,
-                std::shared_ptr<event_stream> events);
+    client_core(runtime env, connect_target target, client_options options);
 
     // From the keeper.
-    void state_changed(connection_state s) override;
-    void trouble_changed(const session_event& trouble) override;
-    void directory_exposed(const std::string& path, const std::string& which) override;
-    void request_sent() noexcept override;
-    void request_answered(request::kind what,
-                          std::chrono::nanoseconds took,
-                          result_code code,
-                          bool quorum_write) override;
-    void znode_answered(const std::string& path, request::kind what, result_code code) override;
     void session_connected() override;
     void session_suspended() override;
     void session_retires() override;
     void session_ended(loss_reason why) override;
-    void validity_passed() override;
     void znode_missing(const std::string& path) override;
-    void client_closed(const failure& why) override;
-    [[nodiscard]] std::shared_ptr<const void> keep_alive() override;
 
-    void look_for_slow_callbacks();
+    void validity_passed() override { users_.notify(&session_listener::validity_passed); }
 
-    [[nodiscard]] std::vector<std::shared_ptr<session_listener>> users() const { return users_; }
+    void client_closed(const failure& why) override { begin_close(why, false); }
+
+    [[nodiscard]] std::shared_ptr<const void> keep_alive() override { return shared_from_this(); }
+
+    [[nodiscard]] client_status& status() const noexcept { return *reports_.status(); }
 
     void begin_close(failure why, bool drain);
     void finish_close();
@@ -273,24 +262,19 @@ private:
 
     const runtime env_;
     const std::shared_ptr<user_callbacks> callbacks_;
-    const client_options options_;             ///< without the functions, which others have
-    const std::shared_ptr<const acl> access_;  ///< of that
+    client_reports reports_;
+    const client_options options_;  ///< without the functions, which others have
+    const std::shared_ptr<const acl> access_;
     const std::uint64_t born_ = fork_generation();
 
-    // Any thread.
-    state_listeners listeners_;
-    const std::shared_ptr<client_status> status_;  ///< shared: waiting threads may outlive the core
-    latchkey::telemetry telemetry_;
     std::atomic<std::size_t> retained_{0};
 
     // On the loop only.
-    session_keeper keeper_;  ///< a few of its members are for any thread
+    session_keeper keeper_;
     guaranteed_deletes deletes_;
     directory_lists lists_;
     send_window window_;
-    refusal_notes refusals_;
-    timer slow_callbacks_;
-    std::vector<std::shared_ptr<session_listener>> users_;
+    session_listeners users_;
     waiting_tasks waiting_for_connection_;
     timer close_limit_;
     bool closing_ = false;

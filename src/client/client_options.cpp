@@ -52,6 +52,12 @@ void check_options(const client_options& o) {
     }
 }
 
+acl access_list_of(const client_options& o) {
+    const bool certified = o.tls && !o.tls->certificate_file.empty();
+    const bool known = certified || !o.auth.empty();
+    return !o.access.empty() ? o.access : known ? creator_only_acl() : open_unsafe_acl();
+}
+
 failure granted_too_little(const client_options& o, std::chrono::milliseconds granted) {
     return {errc::invalid_argument,
             "the servers granted a session timeout of " + ms(granted) +

@@ -5,9 +5,11 @@
 #include "client/failure.hpp"
 #include "loop/blocking_result.hpp"
 #include "loop/monitor.hpp"
+#include "session/session.hpp"
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <stop_token>
 #include <string>
 
@@ -20,6 +22,29 @@ public:
     [[nodiscard]] connection_state state() const noexcept {
         return state_.load(std::memory_order_acquire);
     }
+
+    /// 0 without a session.
+    [[nodiscard]] std::int64_t session_id() const noexcept {
+        return session_id_.load(std::memory_order_acquire);
+    }
+
+    /// As the servers granted it last.
+    [[nodiscard]] std::chrono::milliseconds session_timeout() const noexcept {
+        return std::chrono::milliseconds(timeout_ms_.load(std::memory_order_acquire));
+    }
+
+    /// What another process needs to end the present session.
+    [[nodiscard]] session_claim claim() const;
+
+    void session_begins(std::int64_t id) noexcept {
+        session_id_.store(id, std::memory_order_release);
+    }
+
+    /// With the timeout that was granted now.
+    void session_connected(std::chrono::milliseconds timeout, session_claim c);
+
+    /// Returns false if there was none.
+    bool session_ends();
 
     /// Returns true if that is news. Not for `closed`.
     bool set_state(connection_state s);
@@ -42,8 +67,11 @@ private:
     void notify();
 
     std::atomic<connection_state> state_{connection_state::connecting};
+    std::atomic<std::int64_t> session_id_{0};
+    std::atomic<std::int64_t> timeout_ms_{0};
     mutable thread_mutex mutex_;
     thread_condition changed_;
+    session_claim claim_ LATCHKEY_GUARDED_BY(mutex_);
     std::string trouble_ LATCHKEY_GUARDED_BY(mutex_);
     failure closed_why_ LATCHKEY_GUARDED_BY(mutex_);
 };

@@ -12,11 +12,14 @@ namespace latchkey::inline v0 {
 session_keeper::session_keeper(const runtime& env,
                                connect_target target,
                                const client_options& options,
+                               client_reports& reports,
                                session_owner& owner)
     : loop_(env.loop),
       sessions_(env.sessions),
       target_(std::move(target)),
       options_(options),
+      reports_(reports),
+      status_(*reports.status()),
       owner_(owner),
       heartbeat_(*loop_, heartbeat_effects()),
       directories_(directory_effects()),
@@ -50,11 +53,7 @@ void session_keeper::submit(request r,
                             const std::shared_ptr<session::watcher>& w,
                             session::completion done) {
     if (!session_) {
-        loop_->post([done = std::move(done)] {
-            reply lost;
-            lost.code = result_code::connection_loss;
-            done(std::move(lost));
-        });
+        loop_->post([done = std::move(done)] { done({.code = result_code::connection_loss}); });
         return;
     }
     sent_request about = sending(r.what);
@@ -64,8 +63,7 @@ void session_keeper::submit(request r,
         note_answer(sent, answer.code);
         on_answer(sent, answer.code);
         if (behind_ && !outcome_unknown(answer.code)) {
-            answer = {};
-            answer.code = result_code::connection_loss;
+            answer = {.code = result_code::connection_loss};
         }
         strip_chroot(target_.chroot, answer);
         done(std::move(answer));
@@ -102,14 +100,14 @@ directory_maker::effects session_keeper::directory_effects() {
                 },
             .exposed =
                 [this](const std::string& path, const std::string& which) {
-                    owner_.directory_exposed(path.substr(target_.chroot.size()), which);
+                    reports_.directory_exposed(path.substr(target_.chroot.size()), which);
                 }};
 }
 
 session_keeper::sent_request session_keeper::sending(request::kind what) {
     const bool write = what == request::kind::create || what == request::kind::remove ||
                        what == request::kind::set || what == request::kind::multi;
-    owner_.request_sent();
+    reports_.telemetry().sent();
     const auto now = loop_->now();
     return {what,
             now,
@@ -125,7 +123,7 @@ void session_keeper::note_answer(const sent_request& sent, result_code code) {
     if (!answered) {
         return;
     }
-    owner_.znode_answered(sent.path, sent.what, code);
+    reports_.znode_answered(sent.path, sent.what, code);
     if (code == result_code::authentication_required) {
         // Every server closes the connection behind this answer, whatever is asked.
         loop_->post(
@@ -139,7 +137,7 @@ void session_keeper::note_answer(const sent_request& sent, result_code code) {
 
 void session_keeper::on_answer(const sent_request& sent, result_code code) {
     const bool proof = sent.write && proves_quorum(code);
-    owner_.request_answered(sent.what, loop_->now() - sent.at, code, proof);
+    reports_.telemetry().answered(sent.what, loop_->now() - sent.at, code, proof);
     if (sent.generation != generation_ || !from_server(code)) {
         return;
     }
@@ -197,13 +195,13 @@ void session_keeper::on_event(std::uint64_t opened, const session_event& e) {
                      e.detail.empty() ? "the servers refused the credentials" : e.detail});
             break;
         case session_event::kind::trouble:
-            owner_.trouble_changed(e);
+            reports_.trouble_changed(e, connected_);
             break;
     }
 }
 
 void session_keeper::on_connected(const session_event& e) {
-    const std::int64_t known = id();
+    const std::int64_t known = status_.session_id();
     if (known != 0 && known != e.id) {
         // Some servers (ClickHouse Keeper) hand out another session without a notice. The
         // ephemerals of the first one are gone.
@@ -212,11 +210,11 @@ void session_keeper::on_connected(const session_event& e) {
             return;  // the client only waited for its deletes, and is closed now
         }
     }
-    const bool fresh = id() == 0;
+    const bool fresh = status_.session_id() == 0;
     const auto assumptions = assumptions_of(options_);
     if (fresh) {
         ++generation_;
-        id_.store(e.id, std::memory_order_release);
+        status_.session_begins(e.id);
         validity_ = std::make_shared<validity>(assumptions);
         heartbeat_.session_begins(validity_);
     }
@@ -227,11 +225,11 @@ void session_keeper::on_connected(const session_event& e) {
     ++connection_;
     connected_ = true;
     validity_->connected(e.begun, loop_->now(), e.timeout);
-    timeout_ms_.store(e.timeout.count(), std::memory_order_release);
-    set_claim(e.server.empty() ? session_claim{}
-                               : session_claim{e.id, e.password, e.timeout, e.server});
+    status_.session_connected(
+        e.timeout,
+        e.server.empty() ? session_claim{} : session_claim{e.id, e.password, e.timeout, e.server});
     backoff_.reset();
-    owner_.trouble_changed({});
+    reports_.trouble_changed({}, connected_);
     behind_ = false;
     if (!fresh) {
         send_barrier();
@@ -289,10 +287,9 @@ void session_keeper::on_deadline_passed() {
 /// already.
 void session_keeper::end(loss_reason why) {
     connected_ = false;
-    if (id_.exchange(0, std::memory_order_acq_rel) == 0) {
+    if (!status_.session_ends()) {
         return;
     }
-    set_claim({});
     validity_->end(why);
     heartbeat_.session_ends();
     if (state_ != connection_state::lost) {
@@ -324,35 +321,22 @@ void session_keeper::close(std::function<void()> ended) {
         if (validity_) {
             validity_->end(loss_reason::client_closed);
         }
-        id_.store(0, std::memory_order_release);
-        set_claim({});
+        status_.session_ends();
         ended();
     });
 }
 
 /// The client can never be used again.
 void session_keeper::give_up(failure why) {
-    session_event trouble;
-    trouble.detail = why.detail;
-    owner_.trouble_changed(trouble);
+    reports_.trouble_changed({.detail = why.detail}, connected_);
     retire();
     end(loss_reason::client_closed);
     owner_.client_closed(why);
 }
 
-session_claim session_keeper::claim() const {
-    const std::lock_guard lock(claim_mutex_);
-    return claim_;
-}
-
-void session_keeper::set_claim(session_claim c) {
-    const std::lock_guard lock(claim_mutex_);
-    claim_ = std::move(c);
-}
-
 void session_keeper::set_state(connection_state s) {
     if (std::exchange(state_, s) != s) {
-        owner_.state_changed(s);
+        reports_.state_changed(s, validity_);
     }
 }
 

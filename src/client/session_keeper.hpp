@@ -1,5 +1,6 @@
 #pragma once
 
+#include "client/client_reports.hpp"
 #include "client/directory_maker.hpp"
 #include "client/failure.hpp"
 #include "client/heartbeat.hpp"
@@ -10,12 +11,10 @@
 #include "session/connect_string.hpp"
 #include "session/runtime.hpp"
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
@@ -30,6 +29,7 @@ public:
     session_keeper(const runtime& env,
                    connect_target target,
                    const client_options& options,
+                   client_reports& reports,
                    session_owner& owner);
 
     void open();
@@ -55,7 +55,7 @@ public:
                                                         const acl& access,
                                                         directory_maker::last_level last);
 
-    /// Asks who has access to a directory of a recipe, and reports it to the owner if it is open.
+    /// Asks who has access to a directory of a recipe, and reports it if it is open.
     void look_at_access(const std::string& path, const acl& access) {
         directories_.look_at(target_.chroot + path, access);
     }
@@ -84,21 +84,9 @@ public:
 
     [[nodiscard]] latchkey::heartbeat& heartbeat() noexcept { return heartbeat_; }
 
-    // ---- any thread ----
-
-    /// The path, on the servers, below which every path of this client is; empty if there is none.
+    /// Any thread. The path, on the servers, below which every path of this client is; empty if
+    /// there is none.
     [[nodiscard]] const std::string& chroot() const noexcept { return target_.chroot; }
-
-    /// 0 without a session.
-    [[nodiscard]] std::int64_t id() const noexcept { return id_.load(std::memory_order_acquire); }
-
-    /// Of the present session.
-    [[nodiscard]] session_claim claim() const;
-
-    /// As the servers granted it last.
-    [[nodiscard]] std::chrono::milliseconds timeout() const noexcept {
-        return std::chrono::milliseconds(timeout_ms_.load(std::memory_order_acquire));
-    }
 
 private:
     /// What is known of a request in flight.
@@ -126,19 +114,14 @@ private:
     void on_answer(const sent_request& sent, result_code code);
     void note_answer(const sent_request& sent, result_code code);
     void set_state(connection_state s);
-    void set_claim(session_claim c);
 
     const std::shared_ptr<loop> loop_;
     const std::shared_ptr<session_factory> sessions_;
     const connect_target target_;
     const client_options& options_;
+    client_reports& reports_;
+    client_status& status_;
     session_owner& owner_;
-
-    // Any thread.
-    std::atomic<std::int64_t> id_{0};
-    std::atomic<std::int64_t> timeout_ms_{0};
-    mutable std::mutex claim_mutex_;
-    session_claim claim_;
 
     std::unique_ptr<session> session_;
     std::shared_ptr<validity> validity_;

@@ -62,7 +62,7 @@ public:
     virtual void client_closed(const failure& why) = 0;
 
 private:
-    friend class client_core;
+    friend class session_listeners;
     static constexpr std::size_t detached = SIZE_MAX;
 
     std::size_t place_ = detached;  ///< its place among the client's listeners

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <latchkey/boottime_clock.hpp>
+#include <latchkey/loss_reason.hpp>
 
 #include <algorithm>
 #include <array>

@@ -28,13 +28,9 @@ void channel::arrive() {
     deliver();
 }
 
-void channel::hold() {
-    held_ = true;
-}
-
-void channel::release(const std::shared_ptr<void>& whole) {
-    held_ = false;
-    for (; overdue_ > 0; --overdue_) {
+void channel::hold(bool on, const std::shared_ptr<void>& whole) {
+    held_ = on;
+    for (; !held_ && overdue_ > 0; --overdue_) {
         receiver_->start_timer(receiver_->now(), [this, whole] { arrive(); });
     }
 }

@@ -25,8 +25,7 @@ public:
 
     /// While held, nothing is delivered and nothing is lost, as on a network that is cut without
     /// either end noticing.
-    void hold();
-    void release(const std::shared_ptr<void>& whole);
+    void hold(bool on, const std::shared_ptr<void>& whole);
 
     /// Loses what is in flight, and everything that is sent later.
     void close();

@@ -32,10 +32,9 @@ cluster::cluster(const settings& how, std::shared_ptr<virtual_loop> l)
 cluster::~cluster() = default;
 
 cluster::duration cluster::peer_latency() {
-    return how_.between_servers +
-           (how_.between_servers == duration::zero()
-                ? duration::zero()
-                : duration(random_.below(static_cast<std::uint64_t>(how_.jitter.count()) + 1)));
+    const duration d = how_.between_servers;
+    const auto jitter = static_cast<std::uint64_t>(how_.jitter.count());
+    return d == duration::zero() ? d : d + duration(random_.below(jitter + 1));
 }
 
 cluster::duration cluster::lag(int index) const {
@@ -50,14 +49,6 @@ std::int64_t cluster::time() const {
     return std::chrono::floor<std::chrono::milliseconds>(since_1970_ +
                                                          loop_->now().time_since_epoch())
         .count();
-}
-
-bool cluster::takes_for_new(std::int64_t session) {
-    return replaced_.erase(session) != 0;
-}
-
-void cluster::replace(std::int64_t session) {
-    replaced_.insert(session);
 }
 
 void cluster::cut(std::int64_t session) {
@@ -154,25 +145,6 @@ void cluster::join(server& follower, server& to) {
     follower.follow(link);
 }
 
-void cluster::update_link(server& follower) {
-    // Includes links that only one end still has: their last messages are on them.
-    for (const std::weak_ptr<peer_link>& weak : links_) {
-        const link_ptr l = weak.lock();
-        if (l == nullptr || (l->following != &follower && l->leading != &follower)) {
-            continue;
-        }
-        const bool cut_off = isolated_[static_cast<std::size_t>(l->leading->index())] ||
-                             isolated_[static_cast<std::size_t>(l->following->index())];
-        for (channel* const direction : {&l->up, &l->down}) {
-            if (cut_off) {
-                direction->hold();
-            } else {
-                direction->release(l);
-            }
-        }
-    }
-}
-
 // Clients.
 
 void cluster::count_event(const connection& c, const std::string& path, bool replayed) {
@@ -228,10 +200,7 @@ connection_ptr cluster::connect(client_process& from, int server, std::string ad
     auto c =
         std::make_shared<connection>(*from.loop, at(server).process(), how_.one_way, how_.jitter);
     c->identities.push_back({"ip", std::move(address)});
-    if (from.black_holed) {
-        c->to_client.hold();
-        c->to_server.hold();
-    }
+    c->hold(from.black_holed);
     for (auto* const all : {&connections_, &from.connections}) {
         std::erase_if(*all, [](const auto& weak) { return weak.expired(); });
         all->push_back(c);
@@ -256,13 +225,7 @@ void cluster::black_hole(client_process& p, bool on) {
     p.black_holed = on;
     for (const std::weak_ptr<connection>& weak : p.connections) {
         if (const connection_ptr c = weak.lock()) {
-            for (channel* const direction : {&c->to_client, &c->to_server}) {
-                if (on) {
-                    direction->hold();
-                } else {
-                    direction->release(c);
-                }
-            }
+            c->hold(on);
         }
     }
 }
@@ -344,7 +307,13 @@ void cluster::resume(int index) {
 
 void cluster::isolate(int index, bool cut_off) {
     isolated_.at(static_cast<std::size_t>(index)) = cut_off;
-    update_link(at(index));
+    // Includes links that only one end still has: their last messages are on them.
+    for (const std::weak_ptr<peer_link>& weak : links_) {
+        if (const link_ptr l = weak.lock()) {
+            l->hold(isolated_[static_cast<std::size_t>(l->leading->index())] ||
+                    isolated_[static_cast<std::size_t>(l->following->index())]);
+        }
+    }
     if (!cut_off) {
         someone_looks();
     }

@@ -60,7 +60,9 @@ public:
 
     /// The time for people, in milliseconds since 1970; if stepped, that of the virtual clock.
     [[nodiscard]] std::int64_t time() const;
-    [[nodiscard]] bool takes_for_new(std::int64_t session);
+
+    [[nodiscard]] bool takes_for_new(std::int64_t session) { return replaced_.erase(session) != 0; }
+
     void someone_looks();
     void count_event(const connection& c, const std::string& path, bool replayed);
 
@@ -90,7 +92,9 @@ public:
     void resume(int index);
     void isolate(int index, bool cut_off);
     void lag(int index, duration by);
-    void replace(std::int64_t session);
+
+    void replace(std::int64_t session) { replaced_.insert(session); }
+
     void cut(std::int64_t session);
     void black_hole(client_process& p, bool on);
     void confine(client_process& p, int server);
@@ -113,7 +117,6 @@ private:
     [[nodiscard]] bool within_reach(int index) const;
     void elect();
     void join(server& follower, server& to);
-    void update_link(server& follower);
 
     settings how_;
     std::shared_ptr<virtual_loop> loop_;

@@ -120,6 +120,12 @@ struct connection : std::enable_shared_from_this<connection> {
         to_server.send(shared_from_this(), std::move(deliver), latency());
     }
 
+    /// While held, no message arrives on either side.
+    void hold(bool on) {
+        to_client.hold(on, shared_from_this());
+        to_server.hold(on, shared_from_this());
+    }
+
     channel to_client;
     channel to_server;
 

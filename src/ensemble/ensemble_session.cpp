@@ -74,11 +74,7 @@ void ensemble_session::enqueue(outstanding o) {
 }
 
 void ensemble_session::complete_later(completion done, result_code code) {
-    post([done = std::move(done), code] {
-        reply r;
-        r.code = code;
-        done(std::move(r));
-    });
+    post([done = std::move(done), code] { done({.code = code}); });
 }
 
 void ensemble_session::send(const std::shared_ptr<packet>& p) {
@@ -148,9 +144,7 @@ void ensemble_session::attempt_failed(const char* why) {
     const bool all_tried = servers_.failed();
     next_attempt_after(all_tried ? loop::clock::duration(timeout_) / 60 : loop::clock::duration{});
     std::deque<outstanding> lost = take_all();
-    session_event e;
-    e.detail = why;
-    if (tell(e)) {
+    if (tell({.detail = why})) {
         fail(std::move(lost), result_code::connection_loss);
     }
 }
@@ -170,12 +164,10 @@ void ensemble_session::welcomed(std::int64_t id, std::chrono::milliseconds timeo
     all_->opened(id, process_);
     keep_alive();
     watch_for_silence();
-    session_event e;
-    e.what = session_event::kind::connected;
-    e.id = id;
-    e.timeout = timeout;
-    e.begun = attempt_begun_;
-    if (!tell(e)) {
+    if (!tell({.what = session_event::kind::connected,
+               .id = id,
+               .timeout = timeout,
+               .begun = attempt_begun_})) {
         return;
     }
     const std::shared_ptr<bool> alive = alive_;
@@ -232,10 +224,7 @@ void ensemble_session::lose_connection(result_code code, const char* why, bool a
                                              timeout_, died_young_, process_->loop->random()))
                                        : loop::clock::duration{});
     std::deque<outstanding> lost = take_all();
-    session_event e;
-    e.what = session_event::kind::suspended;
-    e.detail = why;
-    if (tell(e)) {
+    if (tell({.what = session_event::kind::suspended, .detail = why})) {
         fail(std::move(lost), code);
     }
 }
@@ -294,13 +283,11 @@ void ensemble_session::fail(std::deque<outstanding> lost, result_code code) {
         if (!*alive) {
             return;
         }
-        reply r;
-        r.code = code;
-        o.done(std::move(r));
+        o.done({.code = code});
     }
 }
 
-bool ensemble_session::tell(session_event e) {
+bool ensemble_session::tell(const session_event& e) {
     const std::shared_ptr<bool> alive = alive_;
     // The handler may destroy the session, and so itself.
     const event_handler handler = events_;
@@ -315,10 +302,7 @@ void ensemble_session::end(session_event::kind what, result_code code, const cha
     }
     phase_ = phase::over;
     std::deque<outstanding> lost = take_all();
-    session_event e;
-    e.what = what;
-    e.detail = why;
-    if (tell(e)) {
+    if (tell({.what = what, .detail = why})) {
         fail(std::move(lost), code);
     }
 }

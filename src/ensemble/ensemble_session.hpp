@@ -71,7 +71,7 @@ private:
     void end(session_event::kind what, result_code code, const char* why);
     [[nodiscard]] std::deque<outstanding> take_all();
     void fail(std::deque<outstanding> lost, result_code code);
-    bool tell(session_event e);
+    bool tell(const session_event& e);
     void closed();
     void post(std::function<void()> f);
 

@@ -1,6 +1,7 @@
 #include "ensemble/host_provider.hpp"
 
-#include <algorithm>
+#include "session/connect_schedule.hpp"
+
 #include <charconv>
 #include <string_view>
 
@@ -42,12 +43,8 @@ int host_provider::next() {
 }
 
 loop::clock::duration host_provider::limit(std::chrono::milliseconds session_timeout) const {
-    using std::chrono::milliseconds;
-    const auto count = static_cast<int>(servers_.size());
-    const auto longest =
-        std::max<loop::clock::duration>(session_timeout / (2 * count), milliseconds(200));
-    const std::size_t round = std::min<std::size_t>(failures_ / servers_.size(), 10);
-    return std::min<loop::clock::duration>(milliseconds(400) * (1 << round), longest);
+    const auto round = static_cast<unsigned>(failures_ / servers_.size());
+    return connect_limit(session_timeout, servers_.size(), round);
 }
 
 }  // namespace latchkey::model

@@ -268,14 +268,14 @@ private:
 /// empty.
 struct reply {
     result_code code = result_code::ok;
-    std::string path;                ///< create: the created path, with its sequence number
-    std::string data;                ///< get
-    bool no_data = false;            ///< get: there is none; as no_data of a request
-    server_stat stat;                ///< create (not inside a multi), get, exists, set
-    std::vector<std::string> names;  ///< children, in no order
-    acl access;                      ///< get_acl
-    std::vector<reply> results;  ///< multi: one for each operation, in order; after a failure the
-                                 ///< codes show which one was refused
+    std::string path = {};                ///< create: the created path, with its sequence number
+    std::string data = {};                ///< get
+    bool no_data = false;                 ///< get: there is none; as no_data of a request
+    server_stat stat = {};                ///< create (not inside a multi), get, exists, set
+    std::vector<std::string> names = {};  ///< children, in no order
+    acl access = {};                      ///< get_acl
+    std::vector<reply> results = {};  ///< multi: one for each operation, in order; after a failure
+                                      ///< the codes show which one was refused
 
     [[nodiscard]] bool ok() const noexcept { return code == result_code::ok; }
 

@@ -27,20 +27,23 @@ struct session_event {
         trouble,      ///< an attempt to connect failed; `detail` says how, for people
     };
 
+    /// What has led to trouble.
+    enum class cause : std::uint8_t {
+        unreachable,  ///< there was no connection to a server
+        malformed,    ///< a frame that is not ZooKeeper's protocol, or an answer that was left out
+        wrong_answer  ///< such a frame, of a server that had accepted the session before
+    };
+
     kind what = kind::trouble;
     std::int64_t id = 0;                  ///< connected
     std::chrono::milliseconds timeout{};  ///< connected: as granted
     loop::clock::time_point begun{};      ///< connected: before anything was sent on the connection
-    std::string detail;                   ///< trouble, auth_failed
-    /// trouble: a server has sent what is not ZooKeeper's protocol
-    bool malformed = false;
-    /// malformed: the server had accepted the session before, and its answers are wrong, not
-    /// missing
-    bool accepted = false;
-    std::array<char, 16> password{};  ///< connected: continues the session, with `id`
+    cause why = cause::unreachable;       ///< trouble
+    std::string detail = {};              ///< trouble, auth_failed
+    std::array<char, 16> password{};      ///< connected: continues the session, with `id`
     /// connected: `address:port` of the server, numeric, if any process can reach it in clear text;
     /// else empty
-    std::string server;
+    std::string server = {};
 };
 
 /// What lets another process of the same owner end a session: it connects to a server and presents

@@ -86,7 +86,7 @@ bool zookeeper_connection::drive() {
         // socket.
         const bool dead = socket_.watching() && handle_->current() == state::disconnected;
         wanted = over_ || dead ? zookeeper_handle::interest{} : handle_->next();
-        if (wanted.failed || wanted.socket < 0) {
+        if (wanted.socket < 0) {
             return false;
         }
         if (forgotten_) {
@@ -133,6 +133,15 @@ std::string zookeeper_connection::failure() const {
     // Where no system call has failed, it is about what was read.
     return error == 0 ? "what answers there does not speak ZooKeeper's protocol"
                       : std::generic_category().message(error);
+}
+
+session_event::cause zookeeper_connection::cause() const noexcept {
+    if (!gate_ || !gate_->wrong_frame()) {
+        return session_event::cause::unreachable;
+    }
+    // Of a server that leaves out an answer, the next connection may well get it.
+    return connected_ && !gate_->answer_left_out() ? session_event::cause::wrong_answer
+                                                   : session_event::cause::malformed;
 }
 
 std::string zookeeper_connection::unanswered_within(milliseconds limit) const {
@@ -198,8 +207,7 @@ void zookeeper_connection::on_reply(std::uint64_t id, reply answer) noexcept {
             watches_.add(e->path, e->kind, std::move(e->watcher));
         }
     } else if (closing_) {
-        answer = {};
-        answer.code = result_code::closing;
+        answer = {.code = result_code::closing};
     } else if (answer.code == result_code::closing) {
         answer.code = result_code::connection_loss;
     }

@@ -85,13 +85,8 @@ public:
     /// Why work() returned false, for people.
     [[nodiscard]] std::string failure() const;
 
-    /// Whether it was because the server has sent what is not ZooKeeper's protocol.
-    [[nodiscard]] bool malformed() const noexcept { return gate_ && gate_->wrong_frame(); }
-
-    /// Whether the next connection to the same server may well do better.
-    [[nodiscard]] bool answer_left_out() const noexcept {
-        return gate_ && gate_->answer_left_out();
-    }
+    /// The same, for programs.
+    [[nodiscard]] session_event::cause cause() const noexcept;
 
     /// What the server has not done within the limit, for people: "no answer within 400 ms".
     [[nodiscard]] std::string unanswered_within(std::chrono::milliseconds limit) const;

@@ -129,7 +129,6 @@ void zookeeper_driver::connected() noexcept {
           .id = session_.id,
           .timeout = timeout_,
           .begun = attempt_begun_,
-          .detail = {},
           .password = session_.password,
           .server = tls_ ? std::string() : server_.endpoint()});
 }
@@ -140,14 +139,12 @@ void zookeeper_driver::disconnected(state why) noexcept {
     }
     connected_ = false;
     over_ = why == state::expired || why == state::auth_failed;
-    session_event e;
     if (why == state::auth_failed) {
-        e.what = session_event::kind::auth_failed;
-        e.detail = "the servers refused the credentials";
+        tell({.what = session_event::kind::auth_failed,
+              .detail = "the servers refused the credentials"});
     } else {
-        e.what = over_ ? session_event::kind::expired : session_event::kind::suspended;
+        tell({.what = over_ ? session_event::kind::expired : session_event::kind::suspended});
     }
-    tell(e);
 }
 
 void zookeeper_driver::resolved(const server_addresses::answer& got) {
@@ -259,7 +256,7 @@ bool zookeeper_driver::work(bool readable, bool writable) {
 }
 
 void zookeeper_driver::connection_ended(const std::string& why) {
-    if (connection_->malformed()) {
+    if (connection_->cause() != session_event::cause::unreachable) {
         tell_trouble(server_.described() + ": " + why);
     }
     connection_->end();  // a completion may abandon this object
@@ -323,9 +320,7 @@ void zookeeper_driver::fail_waiting(result_code code) {
     auto failed = std::exchange(waiting_, {});
     for (auto& w : failed) {
         if (!abandoned_) {
-            reply r;
-            r.code = code;
-            w.done(std::move(r));
+            w.done({.code = code});
         }
     }
 }
@@ -333,9 +328,7 @@ void zookeeper_driver::fail_waiting(result_code code) {
 void zookeeper_driver::reject(session::completion done, result_code code) {
     loop_->post([weak = weak_from_this(), done = std::move(done), code] {
         if (const auto self = weak.lock(); self && !self->abandoned_) {
-            reply r;
-            r.code = code;
-            done(std::move(r));
+            done({.code = code});
         }
     });
 }
@@ -390,11 +383,8 @@ void zookeeper_driver::tell(const session_event& e) {
 }
 
 void zookeeper_driver::tell_trouble(std::string detail) {
-    session_event e;
-    e.detail = std::move(detail);
-    e.malformed = connection_ && connection_->malformed();
-    e.accepted = e.malformed && connection_->was_connected() && !connection_->answer_left_out();
-    tell(e);
+    tell({.why = connection_ ? connection_->cause() : session_event::cause::unreachable,
+          .detail = std::move(detail)});
 }
 
 }  // namespace latchkey::inline v0

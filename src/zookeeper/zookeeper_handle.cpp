@@ -48,9 +48,11 @@ server_stat copied(const Stat& s) noexcept {
             .num_children = s.numChildren};
 }
 
-reply failed(int rc) {
-    reply r;
-    r.code = static_cast<result_code>(rc);
+reply reply_of(int rc, const Stat* stat = nullptr) {
+    reply r{.code = static_cast<result_code>(rc)};
+    if (r.ok() && stat != nullptr) {
+        r.stat = copied(*stat);
+    }
     return r;
 }
 
@@ -130,15 +132,12 @@ struct zookeeper_handle::multi_buffers {
     }
 
     [[nodiscard]] reply answer(int rc) const {
-        reply r = failed(rc);
+        reply r = reply_of(rc);
         for (std::size_t i = 0; i < results.size(); ++i) {
             const auto& result = results[i];
-            reply& one = r.results.emplace_back(failed(result.err));
+            reply& one = r.results.emplace_back(reply_of(result.err, result.stat));
             if (one.ok() && operations[i].type == ZOO_CREATE_OP && result.value != nullptr) {
                 one.path = result.value;
-            }
-            if (one.ok() && result.stat != nullptr) {
-                one.stat = copied(*result.stat);
             }
         }
         return r;
@@ -152,35 +151,31 @@ struct zookeeper_handle::trampolines {
         dispatching->observer_->on_reply(id_of(context), std::move(answer));
     }
 
-    static void done(int rc, const void* context) noexcept { deliver(context, failed(rc)); }
+    static void done(int rc, const void* context) noexcept { deliver(context, reply_of(rc)); }
 
     static void stated(int rc, const Stat* stat, const void* context) noexcept {
-        created(rc, nullptr, stat, context);
+        deliver(context, reply_of(rc, stat));
     }
 
     static void created(int rc, const char* path, const Stat* stat, const void* context) noexcept {
-        reply r = failed(rc);
-        if (r.ok()) {
-            r.path = path != nullptr ? path : "";
-            r.stat = stat != nullptr ? copied(*stat) : server_stat{};
+        reply r = reply_of(rc, stat);
+        if (r.ok() && path != nullptr) {
+            r.path = path;
         }
         deliver(context, std::move(r));
     }
 
     static void got(
         int rc, const char* value, int length, const Stat* stat, const void* context) noexcept {
-        reply r = failed(rc);
-        if (r.ok()) {
-            r.stat = stat != nullptr ? copied(*stat) : server_stat{};
-            if (length > 0) {  // -1: created without data
-                r.data.assign(value, static_cast<std::size_t>(length));
-            }
+        reply r = reply_of(rc, stat);
+        if (r.ok() && length > 0) {  // -1: created without data
+            r.data.assign(value, static_cast<std::size_t>(length));
         }
         deliver(context, std::move(r));
     }
 
     static void listed(int rc, const String_vector* names, const Stat*, const void* id) noexcept {
-        reply r = failed(rc);
+        reply r = reply_of(rc);
         if (r.ok() && names != nullptr) {
             r.names.assign(names->data, names->data + names->count);
         }
@@ -188,7 +183,7 @@ struct zookeeper_handle::trampolines {
     }
 
     static void allowed(int rc, ACL_vector* list, Stat*, const void* context) noexcept {
-        reply r = failed(rc);
+        reply r = reply_of(rc);
         for (int i = 0; list != nullptr && i < list->count; ++i) {
             const auto& [permissions, id] = list->data[i];
             r.access.push_back({id.scheme, id.id, static_cast<permission>(permissions)});
@@ -197,7 +192,7 @@ struct zookeeper_handle::trampolines {
     }
 
     static void synced(int rc, const char* /*path*/, const void* context) noexcept {
-        deliver(context, failed(rc));
+        deliver(context, reply_of(rc));
     }
 
     static void multi_done(int rc, const void* context) noexcept {
@@ -236,13 +231,6 @@ struct zookeeper_handle::trampolines {
         }
     }
 
-    /// Sets the C client's statics, to the same values each time.
-    static void configure_client() noexcept {
-        zoo_set_debug_level(client_log_wanted() ? ZOO_LOG_LEVEL_WARN : ZOO_LOG_LEVEL_ERROR);
-        // Otherwise the C client would reseed the program's rand().
-        zoo_deterministic_conn_order(1);
-    }
-
     static state known(int zk_state) noexcept {
         const bool begins = zk_state == ZOO_CONNECTING_STATE || zk_state == ZOO_ASSOCIATING_STATE;
         return zk_state == ZOO_CONNECTED_STATE         ? state::connected
@@ -255,7 +243,9 @@ struct zookeeper_handle::trampolines {
 
 zookeeper_handle::zookeeper_handle(const opening& how, observer& o) : observer_(&o) {
     static_cast<void>(broken_socket());  // so that nothing can fail later
-    trampolines::configure_client();
+    // Statics of the C client, with the same values each time.
+    zoo_set_debug_level(client_log_wanted() ? ZOO_LOG_LEVEL_WARN : ZOO_LOG_LEVEL_ERROR);
+    zoo_deterministic_conn_order(1);  // otherwise it would reseed the program's rand()
     const scoped_restore scope(dispatching, this);
     const auto longest = milliseconds(std::numeric_limits<int>::max());
     const auto wanted = static_cast<int>(std::min(how.timeout, longest).count());
@@ -278,20 +268,17 @@ zookeeper_handle::zookeeper_handle(const opening& how, observer& o) : observer_(
 
 zookeeper_handle::~zookeeper_handle() {
     const scoped_restore scope(dispatching, this);
-    // With a connection, the C client would send the end of the session and wait for the answer.
-    break_connection();
+    // Otherwise it has closed its socket, whose number may be used again.
+    const bool open = current() == state::connecting || current() == state::connected;
+    if (open) {
+        // With a connection, it would send the end of the session and wait for the answer. Shutting
+        // the socket down would leave what has arrived to be read first.
+        if (::dup3(broken_socket(), socket_, O_CLOEXEC) < 0) {
+            ::shutdown(socket_, SHUT_RDWR);
+        }
+        process(true, true);
+    }
     zookeeper_close(handle_);
-}
-
-void zookeeper_handle::break_connection() noexcept {
-    if (current() != state::connecting && current() != state::connected) {
-        return;  // the C client has closed its socket, whose number may be used again
-    }
-    // Shutting the socket down would leave what has arrived to be read first.
-    if (::dup3(broken_socket(), socket_, O_CLOEXEC) < 0) {
-        ::shutdown(socket_, SHUT_RDWR);
-    }
-    process(true, true);
 }
 
 zookeeper_handle::state zookeeper_handle::current() const noexcept {
@@ -319,13 +306,11 @@ zookeeper_handle::interest zookeeper_handle::next() noexcept {
     timeval patience{};
     socket_ = -1;
     errno = 0;
-    const bool failed = zookeeper_interest(handle_, &socket_, &wanted, &patience) != ZOK;
-    if (failed) {
+    if (zookeeper_interest(handle_, &socket_, &wanted, &patience) != ZOK) {
         last_failure_ = errno != 0 ? errno : ETIMEDOUT;
         socket_ = -1;
     }
     return {
-        .failed = failed,
         .socket = socket_,
         .write = (wanted & ZOOKEEPER_WRITE) != 0,
         .patience = std::chrono::seconds(patience.tv_sec) + milliseconds(patience.tv_usec / 1000)};

@@ -55,8 +55,7 @@ public:
 
     /// What to wait for before process() or, at the end of `patience`, next().
     struct interest {
-        bool failed = false;  ///< the connection or the attempt is over: see last_failure()
-        int socket = -1;
+        int socket = -1;  ///< -1: the connection or the attempt is over, see last_failure()
         bool write = false;
         std::chrono::milliseconds patience{};
     };
@@ -102,7 +101,6 @@ private:
     struct multi_buffers;
     struct trampolines;
 
-    void break_connection() noexcept;
     [[nodiscard]] int send_by_kind(std::uint64_t id, const request& r, bool watch);
     [[nodiscard]] int send_multi(std::uint64_t id, const request& r);
 

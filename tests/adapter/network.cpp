@@ -100,18 +100,18 @@ void network::cut(std::size_t i) {
 void network::stall(std::size_t i, bool to_server, bool to_client) {
     if (i < links_.size()) {
         if (to_server) {
-            links_[i]->to_server.hold();
+            links_[i]->to_server.hold(true, links_[i]);
         }
         if (to_client) {
-            links_[i]->to_client.hold();
+            links_[i]->to_client.hold(true, links_[i]);
         }
     }
 }
 
 void network::end_stalls() {
     for (const link_ptr& l : links_) {
-        l->to_server.release(l);
-        l->to_client.release(l);
+        l->to_server.hold(false, l);
+        l->to_client.hold(false, l);
     }
 }
 

@@ -112,7 +112,7 @@ void adapter_user::on_event(const session_event& e) {
             return stage_.broken("A7", "credentials refused that were not shown");
         case session_event::kind::trouble:
             note("trouble: " + e.detail);
-            stage_.result.malformed += e.malformed ? 1 : 0;
+            stage_.result.malformed += e.why != session_event::cause::unreachable ? 1 : 0;
             if (e.detail.starts_with("cannot resolve")) {
                 return;  // it may have been asked long ago
             }

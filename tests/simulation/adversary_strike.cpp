@@ -105,14 +105,14 @@ void adversary::late(fault f, std::int64_t session, duration lasting) {
     std::vector<std::weak_ptr<model::connection>> held;
     for (const auto& weak : process->connections) {
         if (const auto c = weak.lock()) {
-            direction(*c).hold();
+            direction(*c).hold(true, c);
             held.push_back(c);
         }
     }
     undo_later(lasting, [this, held, direction, session] {
         for (const auto& weak : held) {
             if (const auto c = weak.lock()) {
-                direction(*c).release(c);
+                direction(*c).hold(false, c);
             }
         }
         if (stage_.what.brief && stage_.random("late").chance(0.7)) {

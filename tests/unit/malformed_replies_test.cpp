@@ -19,7 +19,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -31,6 +30,7 @@
 namespace latchkey::test {
 namespace {
 
+using cause = session_event::cause;
 using kind = session_event::kind;
 using ::testing::HasSubstr;
 
@@ -185,9 +185,8 @@ protected:
     /// The line that names the server and the reason; the session is connected again behind it.
     void expect_noticed(const session_probe& s, std::size_t connections) {
         EXPECT_TRUE(s.wait_for(kind::trouble));
-        const auto all = s.events();
-        EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const session_event& e) {
-            return e.malformed && e.detail.starts_with(address() + ": malformed ");
+        EXPECT_TRUE(std::ranges::any_of(s.events(), [&](const session_event& e) {
+            return e.why != cause::unreachable && e.detail.starts_with(address() + ": malformed ");
         })) << s.last(kind::trouble).detail;
         EXPECT_TRUE(s.wait_for(kind::connected, connections));
     }
@@ -208,6 +207,7 @@ protected:
             expose(*s);
             ASSERT_TRUE(s->wait_for(kind::trouble, troubles + 1));
             EXPECT_THAT(s->last(kind::trouble).detail, HasSubstr(address() + ": malformed "));
+            EXPECT_EQ(s->last(kind::trouble).why, cause::wrong_answer);
             ASSERT_TRUE(s->wait_for(kind::connected, ++connections));
             EXPECT_TRUE(s->call(request::exists("/d")).ok()) << "the next answer is believed";
         }

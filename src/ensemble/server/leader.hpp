@@ -57,6 +57,12 @@ struct peer_link : std::enable_shared_from_this<peer_link> {
             shared_from_this(), [this, tell = std::move(tell)] { tell(*following); }, latency);
     }
 
+    /// While held, no message arrives on either side.
+    void hold(bool on) {
+        up.hold(on, shared_from_this());
+        down.hold(on, shared_from_this());
+    }
+
     server* leading;
     server* following;
     channel up;    ///< to the leader

@@ -45,15 +45,6 @@ std::shared_ptr<virtual_loop> virtual_loop::make(mode m, std::uint64_t seed) {
     return {made.get(), [made](virtual_loop* l) { l->stop(); }};
 }
 
-void virtual_loop::set_timers_again(const virtual_process& of) {
-    for (entry& e : timers_) {
-        if (const slot* const s = find(e.id); s != nullptr && s->process == of.number()) {
-            e.at = of.due(s->at);
-        }
-    }
-    std::make_heap(timers_.begin(), timers_.end(), later);
-}
-
 loop::clock::time_point virtual_loop::now() const noexcept {
     const clock::duration t(time_.load(std::memory_order_relaxed));
     return stepped() ? clock::time_point(t) : clock::now() + t;
@@ -100,52 +91,14 @@ loop::timer_id virtual_loop::start_timer_as(std::uint32_t number,
     if (abandoned_) {
         return ~timer_id{0};
     }
-    std::uint32_t index = 0;
-    if (free_slots_.empty()) {
-        index = static_cast<std::uint32_t>(slots_.size());
-        slots_.emplace_back();
-    } else {
-        index = free_slots_.back();
-        free_slots_.pop_back();
-    }
-    slot& s = slots_[index];
-    s.run = std::move(t);
-    s.at = at;
-    s.process = number;
-    const timer_id id = (static_cast<timer_id>(s.generation) << 32U) | index;
     // Threaded, the older timer comes first: users expect that of a clock.
     const std::uint64_t tie = stepped() ? processes_[number].order() : ++steps_;
-    timers_.push_back({due, tie, id});
-    std::push_heap(timers_.begin(), timers_.end(), later);
-    return id;
-}
-
-virtual_loop::slot* virtual_loop::find(timer_id id) noexcept {
-    const auto index = static_cast<std::uint32_t>(id);
-    if (index >= slots_.size() || slots_[index].generation != id >> 32U || !slots_[index].run) {
-        return nullptr;
-    }
-    return &slots_[index];
-}
-
-loop::task virtual_loop::take(timer_id id) noexcept {
-    slot* const s = find(id);
-    if (s == nullptr) {
-        return {};
-    }
-    ++s->generation;
-    task run = std::exchange(s->run, {});
-    free_slots_.push_back(static_cast<std::uint32_t>(id));
-    return run;
+    return timers_.start(number, at, due, tie, std::move(t));
 }
 
 void virtual_loop::cancel_timer(timer_id id) noexcept {
     // Destroyed after the slot is free: the closure may own objects that start or cancel timers.
-    const task forgotten = take(id);
-}
-
-void virtual_loop::pause(std::uint32_t number) {
-    processes_[number].paused = true;
+    const task forgotten = timers_.take(id);
 }
 
 void virtual_loop::resume(std::uint32_t number) {
@@ -171,14 +124,6 @@ void virtual_loop::collect() {
     has_incoming_.store(false, std::memory_order_relaxed);
 }
 
-const virtual_loop::entry* virtual_loop::next_timer() {
-    while (!timers_.empty() && find(timers_.front().id) == nullptr) {
-        std::pop_heap(timers_.begin(), timers_.end(), later);
-        timers_.pop_back();
-    }
-    return timers_.empty() ? nullptr : &timers_.front();
-}
-
 void virtual_loop::run(std::uint32_t number, task t) {
     mark(static_cast<std::uint64_t>(time_.load(std::memory_order_relaxed)) ^ number);
     ++steps_;
@@ -198,7 +143,7 @@ void virtual_loop::run_posted() {
         return;
     }
     if (p.timer != 0) {
-        p.run = take(p.timer);
+        p.run = timers_.take(p.timer);
     }
     if (p.run) {
         run(p.process, std::move(p.run));
@@ -206,21 +151,18 @@ void virtual_loop::run_posted() {
 }
 
 void virtual_loop::run_timer() {
-    const timer_id id = timers_.front().id;
-    const std::uint32_t number = find(id)->process;
-    std::pop_heap(timers_.begin(), timers_.end(), later);
-    timers_.pop_back();
-    if (processes_[number].paused) {
-        processes_[number].deferred.push_back({{}, number, id});
+    const auto [id, process] = timers_.pop();
+    if (processes_[process].paused) {
+        processes_[process].deferred.push_back({{}, process, id});
         return;
     }
-    run(number, take(id));
+    run(process, timers_.take(id));
 }
 
 bool virtual_loop::step() {
     collect();
-    const entry* const next = next_timer();
-    const bool due = next != nullptr && next->at <= now();
+    const clock::time_point* const next = timers_.next_due();
+    const bool due = next != nullptr && *next <= now();
     if (!ready_.empty() && (!due || (processes_[ready_.front().process].order() & 1U) != 0)) {
         run_posted();
         return true;
@@ -229,7 +171,7 @@ bool virtual_loop::step() {
         return false;
     }
     if (!due) {
-        time_.store(next->at.time_since_epoch().count(), std::memory_order_relaxed);
+        time_.store(next->time_since_epoch().count(), std::memory_order_relaxed);
     }
     run_timer();
     return true;
@@ -248,8 +190,8 @@ bool virtual_loop::run_until(const std::function<bool()>& done, clock::duration 
     }
     while (!done()) {
         collect();
-        const entry* const next = ready_.empty() ? next_timer() : nullptr;
-        if (ready_.empty() && (next == nullptr || next->at > end)) {
+        const clock::time_point* const next = ready_.empty() ? timers_.next_due() : nullptr;
+        if (ready_.empty() && (next == nullptr || *next > end)) {
             time_.store(end.time_since_epoch().count(), std::memory_order_relaxed);
             return false;
         }
@@ -314,8 +256,8 @@ void virtual_loop::serve() {
             }
         }
         collect();
-        const entry* const next = next_timer();
-        const bool due = next != nullptr && next->at <= now();
+        const clock::time_point* const next = timers_.next_due();
+        const bool due = next != nullptr && *next <= now();
         if (due) {
             run_timer();
         }
@@ -338,15 +280,8 @@ void virtual_loop::abandon() {
     // Closures may own objects that post again or cancel timers. Take them out before they are
     // destroyed.
     abandoned_ = true;
-    timers_.clear();
     const std::deque<posted> ready = std::exchange(ready_, {});
-    std::vector<task> forgotten;
-    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
-        const timer_id id = (static_cast<timer_id>(slots_[i].generation) << 32U) | i;
-        if (task run = take(id)) {
-            forgotten.push_back(std::move(run));
-        }
-    }
+    std::vector<task> forgotten = timers_.take_all();
     for (process_state& p : processes_) {
         forgotten.reserve(forgotten.size() + p.deferred.size());
         for (posted& d : std::exchange(p.deferred, {})) {
@@ -360,9 +295,9 @@ void virtual_loop::idle() {
     if (stopping_ || !incoming_.empty()) {
         return;
     }
-    const entry* const next = next_timer();
+    const clock::time_point* const next = timers_.next_due();
     const clock::duration wait =
-        next == nullptr ? clock::duration(std::chrono::hours(1)) : next->at - now();
+        next == nullptr ? clock::duration(std::chrono::hours(1)) : *next - now();
     if (to_advance_ > clock::duration::zero()) {
         const clock::duration by =
             next == nullptr ? to_advance_ : std::clamp(wait, clock::duration{}, to_advance_);

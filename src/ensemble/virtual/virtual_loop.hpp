@@ -4,6 +4,7 @@
 #include <latchkey/shared_ref.hpp>
 
 #include "ensemble/virtual/random_source.hpp"
+#include "ensemble/virtual/virtual_timers.hpp"
 #include "loop/background_thread.hpp"
 #include "loop/loop.hpp"
 #include "loop/monitor.hpp"
@@ -92,19 +93,6 @@ public:
 private:
     friend class virtual_process;
 
-    struct slot {
-        task run;
-        clock::time_point at;  ///< by the clock of its process
-        std::uint32_t generation = 1;
-        std::uint32_t process = 0;
-    };
-
-    struct entry {
-        clock::time_point at;
-        std::uint64_t tie;
-        timer_id id;
-    };
-
     struct posted {
         task run;
         std::uint32_t process;
@@ -122,26 +110,17 @@ private:
 
     std::uint32_t add_process();
 
-    static bool later(const entry& a, const entry& b) noexcept {
-        return a.at != b.at ? a.at > b.at : a.tie > b.tie;
-    }
-
     void post_as(std::uint32_t number, task t);
     /// `at` by the clock of the process, `due` by this loop's.
     timer_id start_timer_as(std::uint32_t number,
                             clock::time_point at,
                             clock::time_point due,
                             task t);
-    void set_timers_again(const virtual_process& of);
-    void pause(std::uint32_t number);
     void resume(std::uint32_t number);
     void collect();
-    [[nodiscard]] const entry* next_timer();
     void run_posted();
     void run_timer();
     void run(std::uint32_t number, task t);
-    [[nodiscard]] slot* find(timer_id id) noexcept;
-    [[nodiscard]] task take(timer_id id) noexcept;
     void serve();
     void idle();
     void stop() noexcept;
@@ -152,9 +131,7 @@ private:
     std::atomic<std::thread::id> runner_{};
 
     // On the loop only.
-    std::vector<slot> slots_;
-    std::vector<std::uint32_t> free_slots_;
-    std::vector<entry> timers_;  ///< a heap; entries of canceled timers stay until they come up
+    virtual_timers timers_;
     std::deque<posted> ready_;
     std::vector<process_state> processes_;
     const model::random_streams random_;

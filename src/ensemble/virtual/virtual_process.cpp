@@ -55,7 +55,7 @@ loop::clock::duration virtual_process::lasting(clock::duration d) const noexcept
 void virtual_process::set_clock_rate(double rate) {
     rates_.push_back({owner_->now(), now(), std::llround(rate * static_cast<double>(million))});
     rate_.store(&rates_.back(), std::memory_order_release);
-    owner_->set_timers_again(*this);
+    owner_->timers_.set_again(*this);
 }
 
 }  // namespace latchkey::inline v0

@@ -47,7 +47,7 @@ public:
     [[nodiscard]] bool stepped() const noexcept override { return owner_->stepped(); }
 
     /// On the loop only.
-    void pause() { owner_->pause(number_); }
+    void pause() { owner_->processes_[number_].paused = true; }
 
     void resume() { owner_->resume(number_); }
 
