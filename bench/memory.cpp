@@ -33,7 +33,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr long idle_limit = 8L * 1024;  ///< KiB
-constexpr long waiter_limit = 3L * 1024;
+constexpr long waiter_limit = 4L * 1024;
 constexpr int step = 1000;
 
 long resident_kib(pid_t pid) {
