@@ -225,49 +225,26 @@ awaitable<hold> acquire_calls::acquire_async(const std::shared_ptr<const queue_r
 
 // ---- participants ----
 
-std::vector<std::string> acquire_calls::paths(const queue_recipe& as) const {
-    reply r = blocking_read(*core(), request::children(as.directory));
-    if (r.code == result_code::no_node) {
-        return {};
-    }
-    failure_of(r.code, as.directory, request::kind::children).raise_unless(r.ok());
-    std::vector<std::string> paths;
-    for (const std::string& name : in_order(r.names, as.markers)) {
-        paths.push_back(join_path(as.directory, name));
-    }
-    return paths;
-}
-
 std::vector<participant> acquire_calls::examine(const queue_recipe& as,
                                                 const std::vector<std::string>& paths) const {
-    std::vector<request> questions;
-    for (const std::string& path : paths) {
-        questions.push_back(request::get(path));
-    }
-    std::vector<reply> answers = blocking_read(*core(), questions, longest_participant_data);
     std::vector<participant> found;
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-        reply& r = answers[i];
-        if (r.code == result_code::no_node) {
-            continue;  // it left meanwhile
-        }
-        failure_of(r.code, paths[i], request::kind::get).raise_unless(r.ok());
-        found.push_back(participant_from(paths[i], as.markers, std::move(r)));
+    for (auto& [path, znode] : read_znodes(*core(), paths, longest_participant_data)) {
+        found.push_back(participant_from(path, as.markers, std::move(znode)));
     }
     return found;
 }
 
 std::vector<participant> acquire_calls::participants(const queue_recipe& as) const {
-    return examine(as, paths(as));
+    const auto names = in_order(read_children(*core(), as.directory), as.markers);
+    return examine(as, paths_in(as.directory, names));
 }
 
 std::optional<participant> acquire_calls::first(const queue_recipe& as) const {
-    auto left = paths(as);
-    while (!left.empty()) {
-        if (auto found = examine(as, {left.front()}); !found.empty()) {
+    const auto names = in_order(read_children(*core(), as.directory), as.markers);
+    for (const std::string& path : paths_in(as.directory, names)) {
+        if (auto found = examine(as, {path}); !found.empty()) {
             return std::move(found.front());
         }
-        left.erase(left.begin());
     }
     return std::nullopt;
 }

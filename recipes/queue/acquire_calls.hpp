@@ -106,8 +106,6 @@ public:
                                                    const std::vector<std::string>& paths) const;
 
 private:
-    [[nodiscard]] std::vector<std::string> paths(const queue_recipe& as) const;
-
     std::shared_ptr<local_queue> queue_;
     std::shared_ptr<const void> in_use_;  ///< of turns: the place is not kept beyond it
 };

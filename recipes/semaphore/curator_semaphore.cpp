@@ -110,8 +110,7 @@ void curator_semaphore::start_acquire(std::uint32_t permits,
 std::uint32_t curator_semaphore::available(std::error_code& ec) {
     return report(ec, [&]() -> std::uint32_t {
         const permit_terms& terms = impl_->terms;
-        const reply r = blocking_read(*impl_->acquire.core(), request::children(terms.directory));
-        const std::size_t taken = impl_->names_in(r, terms.directory).size();
+        const std::size_t taken = read_children(*impl_->acquire.core(), terms.directory).size();
         return taken < *terms.limit ? static_cast<std::uint32_t>(*terms.limit - taken) : 0;
     });
 }
@@ -122,14 +121,6 @@ std::vector<participant> curator_semaphore::participants(std::error_code& ec) {
         const std::string& leases = impl_->terms.directory;
         const std::vector<reply> lists = blocking_read(
             *impl_->acquire.core(), {request::children(leases), request::children(as.directory)});
-        const auto paths_in = [](const std::string& directory,
-                                 const std::vector<std::string>& names) {
-            std::vector<std::string> paths;
-            for (const std::string& name : names) {
-                paths.push_back(join_path(directory, name));
-            }
-            return paths;
-        };
         std::vector<participant> found =
             impl_->acquire.examine(as, paths_in(leases, impl_->names_in(lists[0], leases)));
         for (participant& p : found) {

@@ -8,7 +8,6 @@
 #include "semaphore/permits.hpp"
 #include "text/path.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -162,17 +161,11 @@ std::vector<participant> semaphore::participants(std::error_code& ec) {
                 paths.push_back(join_path(taken, name));
             }
         }
-        const std::size_t holding = paths.size();
-        for (const std::string& name : in_order(answers[2].names, semaphore_names)) {
-            paths.push_back(join_path(queue, name));
-        }
+        const auto waiting = paths_in(queue, in_order(answers[2].names, semaphore_names));
+        paths.insert(paths.end(), waiting.begin(), waiting.end());
         std::vector<participant> found = impl_->acquire.examine(impl_->queue, paths);
         for (participant& p : found) {
-            const bool holds =
-                std::find(paths.begin(),
-                          paths.begin() + std::ptrdiff_t(holding),
-                          join_path(taken, p.name)) != paths.begin() + std::ptrdiff_t(holding);
-            if (holds) {
+            if (parent_of(p.path) == taken) {
                 p.sequence = 0;
                 p.permits = permits_of(p.name).value_or(0);
             }
