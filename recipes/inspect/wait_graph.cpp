@@ -43,7 +43,8 @@ struct considered_wait {
 
 /// The waits that count, in the order of the queue.
 std::vector<considered_wait> waits_in(const queue_view& v) {
-    std::set<std::int64_t> left_out{0};  // sessions that hold, or are none
+    std::set<std::int64_t> left_out;  // sessions that hold, or are none
+    left_out.insert(0);
     for (const participant& p : v.participants) {
         if (p.holding) {
             left_out.insert(p.session_id);
