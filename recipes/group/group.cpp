@@ -185,28 +185,15 @@ awaitable<membership> group::begin_join(std::string name,
 
 std::vector<group_member> group::members(std::error_code& ec) {
     return report(ec, [&]() -> std::vector<group_member> {
-        reply r = blocking_read(*impl_->core, request::children(impl_->directory));
-        if (r.code == result_code::no_node) {
-            return {};
-        }
-        failure_of(r.code, impl_->directory, request::kind::children).raise_unless(r.ok());
-        std::sort(r.names.begin(), r.names.end());
-        std::vector<request> questions;
-        for (const std::string& name : r.names) {
-            questions.push_back(request::get(join_path(impl_->directory, name)));
-        }
-        const auto answers = blocking_read(*impl_->core, questions);
+        auto names = read_children(*impl_->core, impl_->directory);
+        std::sort(names.begin(), names.end());
         std::vector<group_member> found;
-        for (std::size_t i = 0; i < answers.size(); ++i) {
-            const reply& a = answers[i];
-            if (a.code != result_code::no_node) {  // it left meanwhile
-                failure_of(a.code, questions[i].path, questions[i].what).raise_unless(a.ok());
-                found.push_back({.name = r.names[i],
-                                 .data = a.data,
-                                 .session_id = a.stat.ephemeral_owner,
-                                 .czxid = a.stat.czxid,
-                                 .version = a.stat.version});
-            }
+        for (auto& [path, r] : read_znodes(*impl_->core, paths_in(impl_->directory, names))) {
+            found.push_back({.name = std::string(name_of(path)),
+                             .data = std::move(r.data),
+                             .session_id = r.stat.ephemeral_owner,
+                             .czxid = r.stat.czxid,
+                             .version = r.stat.version});
         }
         return found;
     });

@@ -1,5 +1,6 @@
 #include "group/group_watch.hpp"
 
+#include "loop/paced_retry.hpp"
 #include "text/path.hpp"
 
 #include <algorithm>
@@ -12,35 +13,14 @@ group_watch::group_watch(std::shared_ptr<client_core> core,
                          std::string directory,
                          std::chrono::nanoseconds pause,
                          group::members_listener listener)
-    : core_(std::move(core)),
+    : session_task(std::move(core)),
       directory_(std::move(directory)),
       pause_(pause),
-      listener_(core_->callbacks().keep(std::move(listener))),
-      gathers_(core_->loop()),
-      again_(core_->loop()) {}
-
-void group_watch::start() {
-    if (!core_->closed_why()) {
-        core_->attach(shared_from_this());
-        following_.start(follow(), [](bool) {});
-    }
-}
+      listener_(core_->callbacks().keep(std::move(listener))) {}
 
 void group_watch::end() noexcept {
     calls_.end();
-    core_->post([self = shared_from_this()] { self->client_closed({}); });
-}
-
-void group_watch::session_ended(loss_reason) {
-    following_.start(follow(), [](bool) {});
-}
-
-void group_watch::client_closed(const failure&) {
-    const auto self = shared_from_this();
-    following_.drop();
-    gathers_.cancel();
-    again_.cancel();
-    core_->detach(this);
+    core_->post([this, self = shared_from_this()] { stop(); });
 }
 
 /// In one session, until it is dropped: lists, reads what has changed, and reports the members.
@@ -49,6 +29,8 @@ task<bool> group_watch::follow() {
     change_watch names;
     bool listed = false;
     std::uint64_t connection = 0;
+    timer gathers(core_->loop());
+    paced_retry again(core_->loop());
     while (true) {
         auto connected = core_->connection_made();
         co_await connected;
@@ -61,6 +43,8 @@ task<bool> group_watch::follow() {
         result_code end = result_code::ok;
         const bool lists = std::exchange(list_is_due_, false);
         if (lists) {
+            gathers.cancel();
+            again.cancel();
             names = change_watch();
             auto asking = list(names, members);
             end = co_await asking;
@@ -72,13 +56,13 @@ task<bool> group_watch::follow() {
         if (listed) {
             tell(members);
         }
-        if ((end != result_code::ok || !all_read) && !again_.running()) {
-            again_.later([this] { list_now(); });
+        if ((end != result_code::ok || !all_read) && !again.running()) {
+            again.later([this] { list_now(); });
         }
         if (names.has_fired() && pause_ <= std::chrono::nanoseconds::zero()) {
             list_is_due_ = true;
-        } else if (names.has_fired() && !gathers_.running()) {
-            gathers_.start(pause_, [this] { list_now(); });  // one list for all changes meanwhile
+        } else if (names.has_fired() && !gathers.running()) {
+            gathers.start(pause_, [this] { list_now(); });  // one list for all changes meanwhile
         }
         if (!list_is_due_ && std::none_of(members.begin(), members.end(), has_changed)) {
             auto news = until_news(names, members);
@@ -88,8 +72,6 @@ task<bool> group_watch::follow() {
 }
 
 task<result_code> group_watch::list(change_watch names, entries& members) {
-    gathers_.cancel();
-    again_.cancel();
     auto asked = names.send(*core_, request::children(directory_));
     reply r = co_await asked;
     if (r.ok()) {
@@ -171,7 +153,7 @@ void group_watch::tell(const entries& members) {
         return;
     }
     told_ = now;
-    core_->call([self = shared_from_this(), now = std::move(now)] { self->call_listener(now); });
+    core_->call([this, self = shared_from_this(), now = std::move(now)] { call_listener(now); });
 }
 
 void group_watch::call_listener(const std::vector<known_member>& now) {

@@ -4,9 +4,9 @@
 
 #include "client/client_core.hpp"
 #include "client/listener_slot.hpp"
-#include "loop/paced_retry.hpp"
 #include "loop/task.hpp"
 #include "znode/change_watch.hpp"
+#include "znode/session_task.hpp"
 
 #include <chrono>
 #include <map>
@@ -18,23 +18,19 @@
 namespace latchkey::inline v0 {
 
 /// Follows the members of a group: the names with a watch on the directory, and each member's data
-/// with a watch on its znode. Nothing that is known is read again. Used on the loop only, unless
-/// noted. The core keeps it alive until it ends.
-class group_watch final : public session_listener,
-                          public std::enable_shared_from_this<group_watch> {
+/// with a watch on its znode. Nothing that is known is read again.
+class group_watch final : public session_task {
 public:
     group_watch(std::shared_ptr<client_core> core,
                 std::string directory,
                 std::chrono::nanoseconds pause,
                 group::members_listener listener);
 
-    void start();
+    void start() { run(follow()); }
 
     /// Any thread. When it returns, the listener is not running and will not run, unless the
     /// listener itself calls this.
     void end() noexcept;
-
-    [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
 
 private:
     /// Not copied on the loop, because the data of each may be a megabyte.
@@ -72,8 +68,7 @@ private:
         });
     }
 
-    void session_ended(loss_reason) override;
-    void client_closed(const failure&) override;
+    void session_ended(loss_reason) override { begin_anew(follow()); }
 
     [[nodiscard]] task<bool> follow();
     [[nodiscard]] task<result_code> list(change_watch names, entries& members);
@@ -82,18 +77,14 @@ private:
     void tell(const entries& members);
     void call_listener(const std::vector<known_member>& now);
 
-    const std::shared_ptr<client_core> core_;
     const std::string directory_;
     const std::chrono::nanoseconds pause_;
     const std::shared_ptr<const group::members_listener> listener_;
     listener_slot calls_;
 
-    running_task following_;
     std::optional<resumption> wake_;
     bool list_is_due_ = false;
     std::optional<std::vector<known_member>> told_;
-    timer gathers_;
-    paced_retry again_;
 };
 
 }  // namespace latchkey::inline v0

@@ -88,8 +88,8 @@ void leader_loop::stop() {
 }
 
 void leader_loop::wake() {
-    if (const auto go_on = std::exchange(wake_, nullptr)) {
-        go_on(true);
+    if (const auto go_on = std::exchange(wake_, std::nullopt)) {
+        (*go_on)();
     }
 }
 
@@ -122,20 +122,18 @@ task<bool> leader_loop::live() {
         }
         wanted_ = next != next_step::idle;
         while (!over() && (holds_ || !wanted_)) {
-            oneshot<bool> woken;
-            wake_ = woken.setter();
+            auto woken = until_woken();
             co_await woken;
         }
-        if (!over() && (next == next_step::pause || znode_was_deleted_)) {
-            oneshot<bool> woken;
-            wake_ = woken.setter();
-            if (next == next_step::pause) {
-                pause_.start(pauses_.next(core_->loop().random()), if_alive([this] { wake(); }));
-            } else {
-                rejoin_pause_.soon(if_alive([this] { wake(); }));
-            }
-            co_await woken;
+        if (!over() && next == next_step::pause) {
+            auto pause = first_of(until_woken(), until_called_back([this](resumption go_on) {
+                                      pause_.start(pauses_.next(core_->loop().random()), go_on);
+                                  }));
+            co_await pause;
             pause_.cancel();
+        } else if (!over() && znode_was_deleted_) {
+            auto pause = first_of(until_woken(), rejoin_pause_.short_pause());
+            co_await pause;
             rejoin_pause_.cancel();
         }
         znode_was_deleted_ = false;

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -125,6 +126,10 @@ private:
     [[nodiscard]] bool publish_term(const std::shared_ptr<leader_term>& granted);
     void wake();
 
+    [[nodiscard]] auto until_woken() {
+        return until_called_back([this](resumption go_on) { wake_ = std::move(go_on); });
+    }
+
     [[nodiscard]] bool over() const { return closed() || core_->closed_why(); }
 
     mutable thread_mutex guard_;
@@ -135,7 +140,7 @@ private:
     running_task living_;
     telemetry::span span_;                   ///< of the participant
     std::function<void(contended)> settle_;  ///< while it contends
-    std::function<void(bool)> wake_;         ///< while it is idle, pauses, or waits for its release
+    std::optional<resumption> wake_;         ///< while it is idle, pauses, or waits for its release
     timer pause_;
     paced_retry rejoin_pause_;
     bool started_ = false;

@@ -47,10 +47,7 @@ std::optional<leader_info> find_leader(const client& c, const std::string& path)
     const auto core = client_core::of(c);
     check_path(path);
     while (true) {
-        const reply listed = blocking_read(*core, request::children(path));
-        failure_of(listed.code, path, request::kind::children)
-            .raise_unless(listed.tells_whether_there());
-        const auto heads = heads_of(listed.names);
+        const auto heads = heads_of(read_children(*core, path));
         if (heads.empty()) {
             return std::nullopt;
         }

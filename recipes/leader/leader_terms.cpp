@@ -3,8 +3,8 @@
 #include <latchkey/error.hpp>
 
 #include "client/failure.hpp"
+#include "client/until_answered.hpp"
 #include "leader/transfer/mailbox.hpp"
-#include "loop/paced_retry.hpp"
 #include "loop/task.hpp"
 #include "queue/own_znode.hpp"
 #include "queue/participant_record.hpp"
@@ -93,24 +93,17 @@ private:
 };
 
 task<reply> leader_grant::read_record() {
-    if (look_ && look_->await_ready()) {
-        look_.reset();  // it was sent before the list that shows this candidate first
-    }
-    paced_retry again(core_->loop());
-    while (true) {
-        auto connected = core_->connection_made();
-        co_await connected;
-        if (!look_) {
-            look_ahead();
-        }
-        oneshot<reply> look = *std::exchange(look_, std::nullopt);
+    // One that was answered already was sent before the list that shows this candidate first.
+    if (look_ && !look_->await_ready()) {
+        auto& look = *look_;
         reply seen = co_await look;
-        if (seen.tells_whether_there() || refused_for_good(seen.code)) {
+        if (is_decided(seen)) {
             co_return seen;
         }
-        auto pause = core_->pause(again);
-        co_await pause;
     }
+    auto asking = until_answered(*core_, request::get(as_->directory));
+    reply seen = co_await asking;
+    co_return seen;
 }
 
 task<last_step::end> leader_grant::take(place p) {

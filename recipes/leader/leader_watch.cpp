@@ -30,22 +30,11 @@ std::optional<std::size_t> oldest_of(const std::vector<reply>& heads) {
 }
 
 leader_watch::leader_watch(std::shared_ptr<client_core> core, std::string directory)
-    : core_(std::move(core)),
-      directory_(std::move(directory)),
-      listeners_(core_),
-      again_(core_->loop()) {}
-
-void leader_watch::start() {
-    if (core_->closed_why()) {
-        return;
-    }
-    core_->attach(shared_from_this());
-    following_.start(follow(), [](bool) {});
-}
+    : session_task(std::move(core)), directory_(std::move(directory)), listeners_(core_) {}
 
 void leader_watch::end() noexcept {
     listeners_.end();
-    core_->post([self = shared_from_this()] { self->client_closed({}); });
+    core_->post([this, self = shared_from_this()] { stop(); });
 }
 
 std::optional<leader_info> leader_watch::current() const {
@@ -53,40 +42,34 @@ std::optional<leader_info> leader_watch::current() const {
     return current_;
 }
 
-void leader_watch::client_closed(const failure&) {
-    const auto self = shared_from_this();
-    following_.drop();
-    record_.reset();  // the task may have waited for its answer
-    again_.cancel();
-    core_->detach(this);
-}
-
-/// Until it is dropped. A connection shows nothing older than the connections before it: its first
-/// request was a write, or opened a session, which is a write too.
+/// In one session, until it is dropped. A connection shows nothing older than the connections
+/// before it: its first request was a write, or opened a session, which is a write too.
 task<bool> leader_watch::follow() {
+    std::optional<watched> record;
+    paced_retry again(core_->loop());
     while (true) {
         auto connected = core_->connection_made();
         co_await connected;
-        auto finding = find_head();
+        auto finding = find_head(record);
         const std::string head = co_await finding;
         bool gone = false;
         if (!head.empty()) {
-            auto leading = follow_leader(join_path(directory_, head));
+            auto leading = follow_leader(join_path(directory_, head), record, again);
             gone = co_await leading;
         }
         if (!gone) {
-            auto pause = core_->pause(again_);
+            auto pause = core_->pause(again);
             co_await pause;
         }
     }
 }
 
 /// The name of the first in the queue; empty if that is not known. Waits while there is none.
-task<std::string> leader_watch::find_head() {
+task<std::string> leader_watch::find_head(std::optional<watched>& record) {
     auto listed = core_->send(request::children(directory_));
     reply list = co_await listed;
     if (list.ok()) {
-        read(record_, directory_);
+        read(record, directory_);
     }
     // Once more, with a watch. While a candidate leads there must be no such watch, because every
     // candidate that comes or goes would trigger it.
@@ -137,36 +120,38 @@ void leader_watch::read(std::optional<watched>& znode, const std::string& path) 
 }
 
 /// Ends when its znode is gone, or the connection; or, with false, if it cannot be watched.
-task<bool> leader_watch::follow_leader(std::string path) {
+task<bool> leader_watch::follow_leader(std::string path,
+                                       std::optional<watched>& record,
+                                       paced_retry& again) {
     std::optional<watched> head;
     while (true) {
-        read(record_, directory_);
+        read(record, directory_);
         read(head, path);
-        for (watched* const one : {&*record_, &*head}) {
+        for (watched* const one : {&*record, &*head}) {
             if (!one->seen) {
                 auto& asked = one->asked;
                 one->seen = co_await asked;
             }
         }
         const reply& leader = *head->seen;
-        const reply& published = *record_->seen;
+        const reply& published = *record->seen;
         if (leader.code == result_code::no_node) {
             tell(std::nullopt);
-            auto pause = again_.short_pause();
+            auto pause = again.short_pause();
             co_await pause;
             co_return true;
         }
         const bool unreadable = published.code == result_code::no_auth;
         if ((!leader.ok() && leader.code != result_code::no_auth) ||
             (!published.tells_whether_there() && !unreadable)) {
-            record_.reset();
+            record.reset();
             co_return false;
         }
         tell(leader_from(path, leader, published.ok() ? published : reply{}));
         if (!leader.ok()) {
             co_return false;
         }
-        auto changed = head->watch.until_either_changes(*core_, record_->watch);
+        auto changed = head->watch.until_either_changes(*core_, record->watch);
         co_await changed;
         if (head->watch.event() == watch_event::deleted) {
             tell(std::nullopt);

@@ -9,6 +9,7 @@
 #include "loop/task.hpp"
 #include "session/request.hpp"
 #include "znode/change_watch.hpp"
+#include "znode/session_task.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -28,16 +29,14 @@ namespace latchkey::inline v0 {
 [[nodiscard]] std::optional<std::size_t> oldest_of(const std::vector<reply>& heads);
 
 /// Follows the leader: the first in the queue, with a watch on its znode, or on the directory while
-/// there is none. Follows what it publishes, with a watch on the data of the directory. Used on the
-/// loop only, unless noted. The core keeps it alive until it ends.
-class leader_watch final : public session_listener,
-                           public std::enable_shared_from_this<leader_watch> {
+/// there is none. Follows what it publishes, with a watch on the data of the directory.
+class leader_watch final : public session_task {
 public:
     using listener = leader_observer::listener;
 
     leader_watch(std::shared_ptr<client_core> core, std::string directory);
 
-    void start();
+    void start() { run(follow()); }
 
     /// Any thread. When it returns, no listener is running and none will run, unless a listener
     /// itself calls this.
@@ -51,8 +50,6 @@ public:
 
     [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
 
-    [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
-
 private:
     /// A znode that is watched, and what was read of it.
     struct watched {
@@ -62,21 +59,19 @@ private:
         std::uint64_t connection;
     };
 
-    void client_closed(const failure&) override;
+    void session_ended(loss_reason) override { begin_anew(follow()); }
 
     [[nodiscard]] task<bool> follow();
-    [[nodiscard]] task<std::string> find_head();
-    [[nodiscard]] task<bool> follow_leader(std::string path);
+    [[nodiscard]] task<std::string> find_head(std::optional<watched>& record);
+    [[nodiscard]] task<bool> follow_leader(std::string path,
+                                           std::optional<watched>& record,
+                                           paced_retry& again);
     void read(std::optional<watched>& znode, const std::string& path) const;
     void tell(std::optional<leader_info> now);
 
-    const std::shared_ptr<client_core> core_;
     const std::string directory_;
     leader_listeners<listener> listeners_;
 
-    running_task following_;
-    std::optional<watched> record_;
-    paced_retry again_;
     bool told_ = false;
 
     mutable thread_mutex guard_;

@@ -1,11 +1,20 @@
 #include <latchkey/leadership.hpp>
 
 #include "client/failure.hpp"
+#include "hold/guarded_transaction.hpp"
+#include "hold/once_transaction.hpp"
 #include "leader/leader_term.hpp"
 
 #include <utility>
 
 namespace latchkey::inline v0 {
+namespace {
+
+std::shared_ptr<hold_state> hold_of(const std::shared_ptr<leader_term>& term) {
+    return term->state().shared_from_this();
+}
+
+}  // namespace
 
 leadership::leadership(std::shared_ptr<leader_term> term) noexcept : term_(std::move(term)) {}
 
@@ -71,11 +80,11 @@ std::shared_ptr<leader_term> leadership::granted() const {
 
 std::vector<operation_result> leadership::transact(std::vector<operation> operations,
                                                    std::error_code& ec) const {
-    return report(ec, [&] { return granted()->state().transact_and_wait(std::move(operations)); });
+    return report(ec, [&] { return transact_and_wait(hold_of(granted()), operations); });
 }
 
 void leadership::async_transact(std::vector<operation> operations, transact_handler handler) const {
-    granted()->state().transact_and_tell(std::move(operations), std::move(handler));
+    transact_and_tell(hold_of(granted()), operations, std::move(handler));
 }
 
 awaitable<std::vector<operation_result>> leadership::transact_async(
@@ -92,7 +101,7 @@ bool leadership::transact_once(std::string marker,
                                std::vector<operation> operations,
                                std::error_code& ec) const {
     return report(ec, [&] {
-        return granted()->state().transact_once_and_wait(std::move(marker), operations);
+        return transact_once_and_wait(hold_of(granted()), std::move(marker), operations);
     });
 }
 
@@ -108,7 +117,7 @@ awaitable<bool> leadership::transact_once_async(std::string marker,
 void leadership::async_transact_once(std::string marker,
                                      std::vector<operation> operations,
                                      transact_once_handler handler) const {
-    granted()->state().transact_once_and_tell(std::move(marker), operations, std::move(handler));
+    transact_once_and_tell(hold_of(granted()), std::move(marker), operations, std::move(handler));
 }
 
 // ---- what is published ----

@@ -1,6 +1,5 @@
 #include "leader/selector_loop.hpp"
 
-#include "call/exceptions.hpp"
 #include "loop/interruption.hpp"
 #include "loop/scoped_restore.hpp"
 #include "queue/znode_names.hpp"
@@ -14,6 +13,32 @@ namespace {
 
 /// The selector whose user code runs on this thread.
 thread_local const selector_loop* running = nullptr;
+
+std::exception_ptr exception_of(const failure& why) {
+    return std::make_exception_ptr(error(why.code, why.detail));
+}
+
+/// Whether this is an `error` with that code.
+bool has_code(const std::exception_ptr& what, const std::error_code& code) {
+    try {
+        std::rethrow_exception(what);
+    } catch (const error& e) {
+        return e.code() == code;
+    } catch (...) {
+        return false;
+    }
+}
+
+/// The what() of an exception, or a description.
+std::string words_of(const std::exception_ptr& what) {
+    try {
+        std::rethrow_exception(what);
+    } catch (const std::exception& e) {
+        return e.what();
+    } catch (...) {
+        return "not an exception";
+    }
+}
 
 }  // namespace
 

@@ -16,8 +16,8 @@ namespace latchkey::inline v0 {
 [[nodiscard]] inline queue_recipe mutex_queue_of(const client_core& core,
                                                  std::string path,
                                                  lock_options options) {
-    queue_recipe as =
-        queue_recipe_with_turns_of(core, std::move(path), lock_names, std::move(options));
+    queue_recipe as = queue_recipe_of(
+        core, std::move(path), lock_names, std::move(options), nullptr, local_turns::allowed);
     as.notes->long_from = core.long_queue();
     return as;
 }

@@ -52,9 +52,13 @@ private:
 
 shared_mutex::shared_mutex(const client& c, std::string path, lock_options options) {
     const auto core = client_core::of(c);
-    impl_ = fork_safe<impl>(
-        core,
-        queue_recipe_with_turns_of(*core, std::move(path), read_write_names, std::move(options)));
+    impl_ = fork_safe<impl>(core,
+                            queue_recipe_of(*core,
+                                            std::move(path),
+                                            read_write_names,
+                                            std::move(options),
+                                            nullptr,
+                                            local_turns::allowed));
 }
 
 shared_mutex::~shared_mutex() = default;

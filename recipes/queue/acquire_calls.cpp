@@ -16,10 +16,6 @@ error no_participant(const participant& whom, const std::string& directory) {
         '"' + escaped(whom.name) + "\" is not a participant of \"" + escaped(directory) + '"');
 }
 
-}  // namespace
-
-namespace {
-
 /// The handlers of a canceled call never get a hold, although it was granted before the loop had
 /// heard of the cancel.
 acquire_calls::handler empty_if_canceled(std::stop_token stop, acquire_calls::handler h) {
@@ -87,29 +83,15 @@ void check_turns(const lock_options& options) {
 
 }  // namespace
 
-queue_recipe queue_recipe_with_turns_of(const client_core& core,
-                                        std::string path,
-                                        const queue_markers& markers,
-                                        lock_options options,
-                                        const char* what) {
-    check_turns(options);
-    const auto passes = std::exchange(options.local_passes, 0U);
-    const auto time = std::exchange(options.local_time, {});
-    const auto retained = std::exchange(options.retain_for, {});
-    queue_recipe as = queue_recipe_of(core, std::move(path), markers, options, what);
-    as.set_options([&](queue_options& own) {
-        own.local_passes = passes;
-        own.local_time = time;
-        own.retain_for = retained;
-    });
-    return as;
-}
-
 queue_recipe queue_recipe_of(const client_core& core,
                              std::string path,
                              const queue_markers& markers,
                              lock_options options,
-                             const char* what) {
+                             const char* what,
+                             local_turns turns) {
+    if (turns == local_turns::allowed) {
+        check_turns(options);
+    }
     check_path(path);
     if (options.data && options.data->size() > longest_record) {
         throw error(errc::invalid_argument,
@@ -118,7 +100,7 @@ queue_recipe queue_recipe_of(const client_core& core,
                         std::to_string(longest_record));
     }
     check_times(options, markers);
-    if (has_turns(options)) {
+    if (turns == local_turns::refused && has_turns(options)) {
         throw error(errc::invalid_argument,
                     "local_passes, local_time or retain_for for \"" + escaped(path) +
                         "\": only mutexes and shared mutexes have them; leave them out");
@@ -133,19 +115,10 @@ queue_recipe queue_recipe_of(const client_core& core,
         own.max_hold = options.max_hold;
         own.min_hold = options.min_hold;
         own.lock_delay = std::chrono::ceil<std::chrono::milliseconds>(options.lock_delay);
+        own.local_passes = options.local_passes;
+        own.local_time = options.local_time;
+        own.retain_for = options.retain_for;
     });
-    return as;
-}
-
-queue_recipe permit_queue_recipe_of(const client_core& core,
-                                    const std::string& path,
-                                    std::string directory,
-                                    const queue_markers& markers,
-                                    lock_options options) {
-    check_path(path);
-    queue_recipe as =
-        queue_recipe_of(core, std::move(directory), markers, std::move(options), "permit");
-    as.set_options([&](queue_options& own) { own.owner_path = path; });
     return as;
 }
 
@@ -162,15 +135,6 @@ acquire_calls::acquire_calls(const std::shared_ptr<client_core>& core,
                        }
                    }};
     }
-}
-
-std::shared_ptr<acquire_call> acquire_calls::enter(const std::shared_ptr<const queue_recipe>& as,
-                                                   std::chrono::nanoseconds limit,
-                                                   acquire_options options,
-                                                   acquire_call::handler done) const {
-    auto c = queue_->call(as, options.reserved);
-    c->start(limit, options.stop, std::move(done));
-    return c;
 }
 
 void acquire_calls::try_acquire(const std::shared_ptr<const queue_recipe>& as,
@@ -225,49 +189,26 @@ awaitable<hold> acquire_calls::acquire_async(const std::shared_ptr<const queue_r
 
 // ---- participants ----
 
-std::vector<std::string> acquire_calls::paths(const queue_recipe& as) const {
-    reply r = blocking_read(*core(), request::children(as.directory));
-    if (r.code == result_code::no_node) {
-        return {};
-    }
-    failure_of(r.code, as.directory, request::kind::children).raise_unless(r.ok());
-    std::vector<std::string> paths;
-    for (const std::string& name : in_order(r.names, as.markers)) {
-        paths.push_back(join_path(as.directory, name));
-    }
-    return paths;
-}
-
 std::vector<participant> acquire_calls::examine(const queue_recipe& as,
                                                 const std::vector<std::string>& paths) const {
-    std::vector<request> questions;
-    for (const std::string& path : paths) {
-        questions.push_back(request::get(path));
-    }
-    std::vector<reply> answers = blocking_read(*core(), questions, longest_participant_data);
     std::vector<participant> found;
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-        reply& r = answers[i];
-        if (r.code == result_code::no_node) {
-            continue;  // it left meanwhile
-        }
-        failure_of(r.code, paths[i], request::kind::get).raise_unless(r.ok());
-        found.push_back(participant_from(paths[i], as.markers, std::move(r)));
+    for (auto& [path, znode] : read_znodes(*core(), paths, longest_participant_data)) {
+        found.push_back(participant_from(path, as.markers, std::move(znode)));
     }
     return found;
 }
 
 std::vector<participant> acquire_calls::participants(const queue_recipe& as) const {
-    return examine(as, paths(as));
+    const auto names = in_order(read_children(*core(), as.directory), as.markers);
+    return examine(as, paths_in(as.directory, names));
 }
 
 std::optional<participant> acquire_calls::first(const queue_recipe& as) const {
-    auto left = paths(as);
-    while (!left.empty()) {
-        if (auto found = examine(as, {left.front()}); !found.empty()) {
+    const auto names = in_order(read_children(*core(), as.directory), as.markers);
+    for (const std::string& path : paths_in(as.directory, names)) {
+        if (auto found = examine(as, {path}); !found.empty()) {
             return std::move(found.front());
         }
-        left.erase(left.begin());
     }
     return std::nullopt;
 }

@@ -22,27 +22,17 @@
 
 namespace latchkey::inline v0 {
 
+/// Whether callers may hold after each other in one place of the queue.
+enum class local_turns : std::uint8_t { refused, allowed };
+
 /// Checks what the user gave for a lock, and returns how it takes part. `what` is the mode in its
 /// znode's record (a literal; the name of its mode unless given). Throws errc::invalid_argument.
 [[nodiscard]] queue_recipe queue_recipe_of(const client_core& core,
                                            std::string path,
                                            const queue_markers& markers,
                                            lock_options options,
-                                           const char* what = nullptr);
-
-/// The same for a lock whose callers may hold after each other in one place of the queue.
-[[nodiscard]] queue_recipe queue_recipe_with_turns_of(const client_core& core,
-                                                      std::string path,
-                                                      const queue_markers& markers,
-                                                      lock_options options,
-                                                      const char* what = nullptr);
-
-/// The same for a semaphore at `path`, whose queue is `directory`.
-[[nodiscard]] queue_recipe permit_queue_recipe_of(const client_core& core,
-                                                  const std::string& path,
-                                                  std::string directory,
-                                                  const queue_markers& markers,
-                                                  lock_options options);
+                                           const char* what = nullptr,
+                                           local_turns turns = local_turns::refused);
 
 /// What the lock recipes have in common: the forms of acquire, and the list of participants. Any
 /// thread.
@@ -73,15 +63,9 @@ public:
                                                 std::chrono::nanoseconds limit,
                                                 acquire_options options) const;
 
-    /// `done` is called on the loop. A limit of zero means to take the lock only if no participant
-    /// is ahead. It then waits for the servers' answer for as long as the session timeout.
-    std::shared_ptr<acquire_call> enter(const std::shared_ptr<const queue_recipe>& as,
-                                        std::chrono::nanoseconds limit,
-                                        acquire_options options,
-                                        acquire_call::handler done) const;
-
-    /// The same with a limit of zero, except that it waits for that answer for at most `patience`,
-    /// if that is not zero and less than the session timeout.
+    /// Takes the lock only if no participant is ahead. Waits for the servers' answer for at most
+    /// `patience`, if that is not zero and less than the session timeout. `done` is called on the
+    /// loop.
     void try_acquire(const std::shared_ptr<const queue_recipe>& as,
                      std::chrono::nanoseconds patience,
                      acquire_options options,
@@ -106,8 +90,6 @@ public:
                                                    const std::vector<std::string>& paths) const;
 
 private:
-    [[nodiscard]] std::vector<std::string> paths(const queue_recipe& as) const;
-
     std::shared_ptr<local_queue> queue_;
     std::shared_ptr<const void> in_use_;  ///< of turns: the place is not kept beyond it
 };

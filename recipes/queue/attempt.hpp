@@ -2,13 +2,13 @@
 
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
-#include "loop/paced_retry.hpp"
 #include "loop/task.hpp"
 #include "queue/last_step.hpp"
-#include "queue/own_znode.hpp"
+#include "queue/own_znodes.hpp"
 #include "queue/protected_create.hpp"
 #include "queue/queue_recipe.hpp"
 #include "queue/queue_wait.hpp"
+#include "queue/queue_waits.hpp"
 #include "znode/znode_swap.hpp"
 
 #include <cstdint>
@@ -29,8 +29,7 @@ namespace latchkey::inline v0 {
 class attempt final : own_znode::owner, queue_wait::owner {
 public:
     struct grant {
-        std::vector<std::shared_ptr<own_znode>> znodes = {};
-        std::vector<std::string> records = {};  ///< of its lock_delay
+        own_znodes znodes = {};
         std::string prefix = {};  ///< what the names that the attempt created begin with
         std::int64_t zxid = 0;
         bool revocation_requested = false;
@@ -48,29 +47,31 @@ public:
         grant granted = {};
     };
 
-    /// The participant.
-    class owner {
+    /// Who contends. Must not destroy the attempt in these calls.
+    class contender {
     public:
-        owner() = default;
-        owner(const owner&) = delete;
-        owner& operator=(const owner&) = delete;
+        contender() = default;
+        contender(const contender&) = delete;
+        contender& operator=(const contender&) = delete;
 
-        /// Its znodes are there. Must not destroy the attempt.
+        /// Its place in the queue; null: it has none, or none any more, and looks for one.
+        virtual void on_place(const queue_position* p) = 0;
+
+        /// The servers have answered that it is in the queue: of each attempt, once.
         virtual void on_confirmed() = 0;
-        virtual void on_reserved(queue_position p) = 0;
-        /// Once. May destroy the attempt.
-        virtual void on_ended(end e) = 0;
 
     protected:
-        ~owner() = default;
+        ~contender() = default;
     };
 
-    /// `core` and `as` outlive the attempt.
+    /// `core` and `as` outlive the attempt. `ended` is called once, and may destroy it. There are
+    /// no other calls after leave().
     attempt(const std::shared_ptr<client_core>& core,
             const std::shared_ptr<const queue_recipe>& as,
             bool only_if_first,
             bool directory_known,
-            owner& o);
+            contender& c,
+            std::function<void(end)> ended);
 
     /// With the next connection if there is none.
     void start();
@@ -89,19 +90,11 @@ public:
                      std::function<void(const std::string&)> done);
 
     /// The servers have answered that its znodes exist.
-    [[nodiscard]] bool is_confirmed() const noexcept { return !entries_.empty(); }
+    [[nodiscard]] bool is_confirmed() const noexcept { return !znodes_.in_queues.empty(); }
 
     [[nodiscard]] bool directory_known() const noexcept { return directory_known_; }
 
 private:
-    /// In one of the queues.
-    struct entry {
-        std::shared_ptr<own_znode> znode;
-        std::unique_ptr<queue_wait> wait = nullptr;
-        bool first = false;
-        bool reserved = false;  ///< its place was reported
-    };
-
     // own_znode::owner
     void on_gone(own_znode&) override {
         if (!moving_ && in_doubt().empty()) {  // it is not just being exchanged for another one
@@ -120,9 +113,8 @@ private:
     void contend();
     void on_waited(queue_wait::end how);
     [[nodiscard]] task<end> until_granted();
-    [[nodiscard]] task<queue_wait::end> until_first(std::vector<directory_lists::answer> at_hand);
-    void watch_where_first();
     [[nodiscard]] task<result_code> prove(bool look_for_them);
+    [[nodiscard]] task<result_code> create_delay_records();
     [[nodiscard]] grant granted();
     void on_moved(const swapped& s, const std::string& to);
     void finish(end e);
@@ -134,9 +126,6 @@ private:
     }
 
     [[nodiscard]] std::string_view prefix() const noexcept;
-    [[nodiscard]] std::vector<std::string> paths() const;
-    [[nodiscard]] std::vector<std::string> records() const;
-    [[nodiscard]] std::vector<std::string> leftovers() const;
 
     /// Znodes that may be its own besides, or instead.
     [[nodiscard]] std::vector<std::string> in_doubt() const {
@@ -145,13 +134,15 @@ private:
 
     const std::shared_ptr<client_core>& core_;
     const std::shared_ptr<const queue_recipe>& as_;
-    owner& owner_;
+    contender& contender_;
+    const std::function<void(end)> ended_;
 
-    std::vector<entry> entries_;  ///< one a directory, from joining on
-    std::int64_t zxid_ = 0;       ///< of the creation, or as good as that; 0 if not known
+    own_znodes znodes_;      ///< from joining on
+    std::int64_t zxid_ = 0;  ///< of the creation, or as good as that; 0 if not known
     /// What the names began with that it created, if it has moved to another place since.
     std::unique_ptr<const std::string> first_prefix_;
     std::unique_ptr<protected_create> create_;     ///< while it joins
+    std::unique_ptr<queue_waits> waits_;           ///< from joining on; with a step, until that
     std::unique_ptr<last_step> step_;              ///< from joining until it is taken
     std::vector<directory_lists::answer> listed_;  ///< with the create
 
@@ -159,14 +150,13 @@ private:
     bool directory_known_;
     std::uint8_t prefix_size_ = 0;
     bool first_since_joining_ = false;
+    bool is_first_ = false;     ///< everywhere
     bool is_alone_ = false;     ///< no other znode of it can be ahead of it
     bool behind_twin_ = false;  ///< a leader has let it in right behind itself
     bool revocation_requested_ = false;
     bool moving_ = false;         ///< while it is not known in which of two places
-    bool has_records_ = false;    ///< of its lock_delay: their creation was sent
     std::function<void()> left_;  ///< it leaves
-    paced_retry retry_;
-    running_task running_;  ///< joining, moving, or proving
+    running_task running_;        ///< joining, moving, or proving
 };
 
 }  // namespace latchkey::inline v0

@@ -25,9 +25,9 @@ hold held_place::publish(std::shared_ptr<client_core> core,
     const std::int64_t zxid = g.zxid;
     const auto place = std::make_shared<held_place>(core, as, std::move(g), std::move(n.released));
     core->attach(place);
-    core->heartbeat().demand(place.get(), place->znodes_.front()->path());
+    core->heartbeat().demand(place.get(), place->znodes_.in_queues.front()->path());
     place->watch_soon();
-    hold_state::grant first{.paths = place->paths(),
+    hold_state::grant first{.paths = place->znodes_.paths(),
                             .token = {zxid, 0},
                             .mode = as->mode,
                             .owner = nullptr,
@@ -63,27 +63,12 @@ held_place::held_place(std::shared_ptr<client_core> core,
       prefix_(std::move(g.prefix)),
       on_released_(std::move(released)),
       znodes_(std::move(g.znodes)),
-      records_(std::move(g.records)),
       watch_delay_(core_->loop()),
       times_(as_->times(core_->loop())),
       time_(core_->loop()) {
-    for (const auto& z : znodes_) {
+    for (const auto& z : znodes_.in_queues) {
         z->belongs_to(*this);
     }
-}
-
-std::vector<std::string> held_place::paths() const {
-    std::vector<std::string> all;
-    for (const auto& z : znodes_) {
-        all.push_back(z->path());
-    }
-    return all;
-}
-
-std::vector<std::string> held_place::to_delete() const {
-    std::vector<std::string> all = paths();
-    all.insert(all.end(), records_.begin(), records_.end());
-    return all;
 }
 
 // ---- watching ----
@@ -91,7 +76,7 @@ std::vector<std::string> held_place::to_delete() const {
 /// Those that were not watched while the participant waited.
 void held_place::watch_soon() {
     const auto watched = [](const auto& z) { return z->watched(); };
-    if (!std::all_of(znodes_.begin(), znodes_.end(), watched)) {
+    if (!std::ranges::all_of(znodes_.in_queues, watched)) {
         watch_delay_.start(own_watch_delay, [this] { watch(); });
     }
 }
@@ -101,7 +86,7 @@ bool held_place::watch() {
         return true;  // which watches the znode itself
     }
     bool watched = true;
-    for (const auto& z : znodes_) {
+    for (const auto& z : znodes_.in_queues) {
         if (!z->watched()) {
             z->watch();
             watched = false;
@@ -111,7 +96,7 @@ bool held_place::watch() {
 }
 
 void held_place::session_connected() {
-    for (const auto& z : znodes_) {
+    for (const auto& z : znodes_.in_queues) {
         z->watch_again_if_not();
     }
 }
@@ -126,10 +111,8 @@ void held_place::on_revocation() {
 
 /// What the own znode's watch would have reported, had it been set.
 void held_place::znode_missing(const std::string& path) {
-    const auto found = std::find_if(
-        znodes_.begin(), znodes_.end(), [&path](const auto& z) { return z->path() == path; });
-    if (found != znodes_.end()) {
-        on_gone(**found);
+    if (own_znode* const missing = znodes_.find(path)) {
+        on_gone(*missing);
     }
 }
 
@@ -137,7 +120,7 @@ void held_place::znode_missing(const std::string& path) {
 void held_place::on_gone(own_znode& z) {
     if (!is_swapping()) {
         change_.reset();
-        std::erase_if(znodes_, [&z](const auto& one) { return one.get() == &z; });
+        std::erase_if(znodes_.in_queues, [&z](const auto& one) { return one.get() == &z; });
         const auto keep = shared_from_this();
         step_down(loss_reason::znode_deleted);
         release_if_meanwhile();
@@ -199,10 +182,10 @@ void held_place::step_down(loss_reason why) {
 void held_place::session_ended(loss_reason why) {
     const auto keep = shared_from_this();
     change_.reset();
-    znodes_.clear();
+    znodes_.in_queues.clear();
     end_.settle(is_end_by_servers(why));
     // On the servers they stay, and say how the session ended.
-    records_.clear();
+    znodes_.records.clear();
     lose(why);
     release_if_meanwhile();
 }
@@ -241,7 +224,7 @@ void held_place::release(gone_handler gone) {
     if (left_) {
         return;
     }
-    const bool too_early = !znodes_.empty() && core_->loop().now() < times_.stays_until;
+    const bool too_early = !znodes_.in_queues.empty() && core_->loop().now() < times_.stays_until;
     if (is_swapping() || too_early) {
         released_meanwhile_ = true;
         if (too_early) {
@@ -259,7 +242,7 @@ void held_place::delete_all() {
     if (left_) {
         return;
     }
-    if (const auto all = to_delete(); !all.empty()) {
+    if (const auto all = znodes_.paths_with_records(); !all.empty()) {
         const auto gone = [self = shared_from_this()](bool c) { self->end_.settle(c); };
         core_->deletes().add(all, gone);
     } else {
@@ -272,8 +255,7 @@ void held_place::leave() {
     left_ = true;
     end_turns();
     change_.reset();
-    znodes_.clear();
-    records_.clear();
+    znodes_ = {};
     watch_delay_.cancel();
     time_.cancel();
     core_->heartbeat().withdraw(this);
@@ -286,7 +268,7 @@ void held_place::convert(lock_mode to, bool wait, converted done) {
     const auto keep = shared_from_this();
     leave_turns();  // what follows it would have the mode that it had
     const auto held = hold_.lock();
-    if (!held || znodes_.empty() || held->why_lost() != loss_reason::none) {
+    if (!held || znodes_.in_queues.empty() || held->why_lost() != loss_reason::none) {
         done({errc::hold_lost, held ? to_string(held->why_lost()) : "the hold was released"},
              false);
         return;
@@ -308,7 +290,7 @@ void held_place::convert(lock_mode to, bool wait, converted done) {
         return;
     }
     change_ = std::make_unique<mode_change>(
-        core_, as_, *znodes_.front(), prefix_, [this, to](mode_change::end how) {
+        core_, as_, *znodes_.in_queues.front(), prefix_, [this, to](mode_change::end how) {
             on_mode_changed(to, std::move(how));
         });
     if (to == lock_mode::shared) {
@@ -325,22 +307,21 @@ void held_place::on_mode_changed(lock_mode to, mode_change::end how) {
     const bool swapped = is_swapping();
     change_.reset();
     if (how.what == gone) {
-        on_gone(*znodes_.front());
+        on_gone(*znodes_.in_queues.front());
     } else {
         if (!how.new_path.empty()) {
             own_znode::owner& self = *this;
-            znodes_.clear();
-            znodes_.push_back(std::make_shared<own_znode>(*core_, how.new_path, self));
-            core_->deletes().add(std::exchange(records_, {}), nullptr);  // a reader has no delay
+            core_->deletes().add(znodes_.records, nullptr);  // a reader has no delay
+            znodes_ = {.in_queues = {std::make_shared<own_znode>(*core_, how.new_path, self)}};
         }
         const auto held = hold_.lock();
         if (how.what == done && held && held->why_lost() == loss_reason::none) {
             if (swapped) {
-                core_->heartbeat().demand(this, znodes_.front()->path());
+                core_->heartbeat().demand(this, znodes_.in_queues.front()->path());
             }
-            held->turn_into(to, znodes_.front()->path());
+            held->turn_into(to, znodes_.in_queues.front()->path());
         }
-        swapped ? znodes_.front()->watch() : watch_soon();
+        swapped ? znodes_.in_queues.front()->watch() : watch_soon();
         end_conversion(std::move(how.why), how.what == done);
     }
     release_if_meanwhile();

@@ -7,7 +7,7 @@
 #include "hold/hold_state.hpp"
 #include "queue/attempt.hpp"
 #include "queue/mode_change.hpp"
-#include "queue/own_znode.hpp"
+#include "queue/own_znodes.hpp"
 #include "queue/place_end.hpp"
 #include "queue/place_turns.hpp"
 #include "queue/queue_recipe.hpp"
@@ -97,9 +97,6 @@ private:
 
     [[nodiscard]] bool is_swapping() const noexcept { return change_ && change_->is_swapping(); }
 
-    [[nodiscard]] std::vector<std::string> paths() const;
-    [[nodiscard]] std::vector<std::string> to_delete() const;
-
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> as_;
     const std::string prefix_;  ///< what the names that its attempt created begin with
@@ -108,8 +105,7 @@ private:
     std::shared_ptr<place_turns> turns_;  ///< null: there is one hold only. Set before the grant.
     bool takes_turns_ = false;
     /// Of a multi_mutex several. Less one that was deleted; none after the session.
-    std::vector<std::shared_ptr<own_znode>> znodes_;
-    std::vector<std::string> records_;  ///< of its lock_delay; deleted together with the znodes
+    own_znodes znodes_;
     std::unique_ptr<mode_change> change_;
     converted converted_;              ///< while a conversion is under way
     bool released_meanwhile_ = false;  ///< ... and the hold was released, or before min_hold

@@ -44,6 +44,9 @@ public:
     /// Of its creation, if it was watched; else 0.
     [[nodiscard]] std::int64_t czxid() const noexcept { return czxid_; }
 
+    /// Its place is reported: the first time?
+    [[nodiscard]] bool note_place() noexcept { return !std::exchange(place_noted_, true); }
+
     void watch();
 
     /// Sets the watch again, if there was to be one and there is none.
@@ -83,6 +86,7 @@ private:
     std::uint32_t times_ = 0;             ///< how often the watch was to be set
     bool wanted_ = false;                 ///< the watch is
     bool unreadable_ = false;             ///< it was there, and cannot be watched
+    bool place_noted_ = false;
 };
 
 }  // namespace latchkey::inline v0

@@ -1,13 +1,15 @@
 #include "queue/place_turns.hpp"
 
 #include "client/fork_safe.hpp"
+#include "loop/paced_retry.hpp"
+#include "queue/queue_order.hpp"
+#include "text/path.hpp"
+#include "znode/change_watch.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace latchkey::inline v0 {
-
-using behind = successor_watch::behind;
 
 // ---- callers ----
 
@@ -185,7 +187,36 @@ void place_turns::begin(std::shared_ptr<place> p,
         behind_ = behind::unlisted;
         allow_passes();
     }
-    successors_ = std::make_unique<successor_watch>(core_, as_, own, [this](behind b) { note(b); });
+    successors_.start(look_for_successors(own), [](bool) {});
+}
+
+/// A watched list of the directory, sent after the grant, and again at each change until it shows a
+/// participant behind `own`. Only the holder has it, because a watch on the directory in each
+/// waiter would wake all of them at each change. Cost: one list, and one for each change of the
+/// directory; no call waits for it. On one connection.
+///
+/// A change is nearly always a participant that joins, so it counts as one that waits.
+task<bool> place_turns::look_for_successors(std::string own) {
+    paced_retry again(core_->loop());
+    while (true) {
+        const change_watch watch;
+        auto asked = watch.send(*core_, request::children(as_->directory));
+        const reply r = co_await asked;
+        const bool is_last = r.ok() && queue_list(r.names, as_->markers).is_last(name_of(own));
+        if (is_last) {
+            note(behind::none);
+            auto changed = watch.until_changed(*core_);
+            co_await changed;
+        }
+        note(behind::others);
+        if (r.ok() && !is_last) {
+            co_return true;
+        }
+        if (!r.ok()) {
+            auto pause = again.pause();
+            co_await pause;
+        }
+    }
 }
 
 void place_turns::note(behind b) {
@@ -196,7 +227,7 @@ void place_turns::note(behind b) {
         }
         behind_ = b;
     }
-    // Not from inside of the watch: it ends together with the place.
+    // Not from inside of the task: it ends together with the place.
     core_->post([self = shared_from_this()] { self->look(); });
 }
 
@@ -221,7 +252,7 @@ place_turns::last_turn place_turns::end(place& of) {
         }
     }
     look_again_.cancel();
-    successors_.reset();
+    successors_.drop();
     const monitor_lock lock(guard_);
     const bool was_kept = place_ && !of.held_;
     drop();

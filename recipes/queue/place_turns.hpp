@@ -6,8 +6,8 @@
 #include "hold/hold_state.hpp"
 #include "loop/loop.hpp"
 #include "loop/monitor.hpp"
+#include "loop/task.hpp"
 #include "queue/queue_recipe.hpp"
-#include "queue/successor_watch.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -101,7 +101,15 @@ public:
 private:
     using time_point = loop::clock::time_point;
 
-    void note(successor_watch::behind b);
+    /// Whether a participant waits behind the one that holds.
+    enum class behind : std::uint8_t {
+        unlisted,  ///< not yet
+        none,
+        others  ///< or it is not known: the directory has changed, or could not be listed
+    };
+
+    [[nodiscard]] task<bool> look_for_successors(std::string own);
+    void note(behind b);
     void look_later(bool rests) LATCHKEY_REQUIRES(guard_);
     void allow_passes() LATCHKEY_REQUIRES(guard_);
     [[nodiscard]] bool has_room() const LATCHKEY_REQUIRES(guard_);
@@ -117,7 +125,7 @@ private:
 
     // On the loop only.
     timer look_again_;
-    std::unique_ptr<successor_watch> successors_;
+    running_task successors_;
 
     mutable thread_mutex guard_;
     std::shared_ptr<place> place_ LATCHKEY_GUARDED_BY(guard_);  ///< null: no turn may begin
@@ -129,7 +137,7 @@ private:
     bool retained_ LATCHKEY_GUARDED_BY(guard_) = false;  ///< counts in the client
     bool posted_ LATCHKEY_GUARDED_BY(guard_) = false;    ///< look() is
     bool rests_ LATCHKEY_GUARDED_BY(guard_) = false;     ///< look() follows when that may be over
-    successor_watch::behind behind_ LATCHKEY_GUARDED_BY(guard_) = successor_watch::behind::unlisted;
+    behind behind_ LATCHKEY_GUARDED_BY(guard_) = behind::unlisted;
     /// How many turns may begin, and until when, although another participant may be behind.
     std::uint32_t passes_ LATCHKEY_GUARDED_BY(guard_) = 0;
     time_point passes_end_ LATCHKEY_GUARDED_BY(guard_);

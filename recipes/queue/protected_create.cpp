@@ -42,19 +42,31 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
         if (!core_->connected()) {
             continue;
         }
-        sent_create all = send(sent);
-        const reply created = co_await all.created;
+        sent_ = true;
+        std::vector<directory_creation> made;
+        if (!directory_known_) {
+            made = create_directories();
+        }
+        auto creating = core_->send(creation());
+        std::optional<oneshot<reply>> looking;
+        if (directories_.size() > 1) {
+            // The answer to a transaction does not contain its zxid. Our creation is the last
+            // change that this can see, or there was a later one.
+            looking.emplace(core_->send(request::get(directories_.front())));
+        }
+        auto listing = core_->lists().list_all(directories_, sent);
+        const reply created = co_await creating;
         std::int64_t zxid = created.stat.czxid;
-        if (all.first_directory) {
-            auto& asked = *all.first_directory;
-            const reply seen = co_await asked;
+        if (looking) {
+            auto& first = *looking;
+            const reply seen = co_await first;
             zxid = seen.stat.pzxid;
         }
-        std::vector<directory_lists::answer> lists = co_await all.lists;
+        std::vector<directory_lists::answer> lists = co_await listing;
         if (created.ok()) {
             co_return resolved(joined_from(created, zxid, std::move(lists)));
         }
-        const next then = after_refusal(created, all.directories);
+        const next then = after_refusal(created, made);
         if (then == next::give_up) {
             co_return resolved({.why = refused_});
         }
@@ -62,7 +74,6 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
             // The servers have removed the empty directory of a lock that was not used for a while;
             // or it cannot be created, and what was asked behind the list may show why.
             sent_ = searched;
-            const auto& made = all.directories;
             const bool at_once = std::all_of(made.begin(), made.end(), [](const auto& one) {
                 return one.repeated();  // the levels are on their way
             });
@@ -91,25 +102,6 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
 }
 
 // ---- creating ----
-
-protected_create::sent_create protected_create::send(const std::function<void()>& sent) {
-    sent_ = true;
-    std::vector<directory_creation> made;
-    if (!directory_known_) {
-        made = create_directories();
-    }
-    auto created = core_->send(creation());
-    std::optional<oneshot<reply>> first_directory;
-    if (directories_.size() > 1) {
-        // The answer to a transaction does not contain its zxid. Our creation is the last change
-        // that this can see, or there was a later one.
-        first_directory.emplace(core_->send(request::get(directories_.front())));
-    }
-    return {.directories = std::move(made),
-            .created = std::move(created),
-            .first_directory = std::move(first_directory),
-            .lists = core_->lists().list_all(directories_, sent)};
-}
 
 request protected_create::creation() const {
     const auto in = [this](const std::string& directory) {

@@ -61,14 +61,6 @@ public:
     [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
 
 private:
-    /// What is sent together, and answered in this order.
-    struct sent_create {
-        std::vector<directory_creation> directories;  ///< none if they are known to exist
-        oneshot<reply> created;
-        std::optional<oneshot<reply>> first_directory;  ///< for the zxid of a transaction
-        oneshot<std::vector<directory_lists::answer>> lists;
-    };
-
     /// A znode that bears the GUID.
     struct candidate {
         std::string path;
@@ -80,7 +72,6 @@ private:
 
     enum class next : std::uint8_t { give_up, create_again, search };
 
-    [[nodiscard]] sent_create send(const std::function<void()>& sent);
     [[nodiscard]] request creation() const;
     [[nodiscard]] std::vector<directory_creation> create_directories();
     [[nodiscard]] joined joined_from(const reply& created,

@@ -1,7 +1,7 @@
 #include "queue/queue_look.hpp"
 
+#include "client/until_answered.hpp"
 #include "loop/paced_retry.hpp"
-#include "queue/lock_delay.hpp"
 #include "queue/queue_list_of.hpp"
 #include "queue/queue_wait.hpp"
 #include "text/path.hpp"
@@ -49,20 +49,17 @@ std::optional<queues_seen> seen_in(const lists& all, const queue_recipe& as) {
     return seen;
 }
 
-/// Whether all of them are over; nothing if that was not answered.
-task<std::optional<bool>> are_over(std::shared_ptr<client_core> core,
-                                   std::shared_ptr<directory_notes> known,
-                                   std::vector<queues_seen::delay> delays) {
+/// Whether all of them are over.
+task<bool> are_over(std::shared_ptr<client_core> core,
+                    std::shared_ptr<directory_notes> known,
+                    std::vector<queues_seen::delay> delays) {
     bool over = true;
-    for (std::size_t i = 0; i < delays.size(); ++i) {
-        auto asked = core->send(request::get(delays[i].record));
-        const reply r = co_await asked;
+    for (const auto& [record, delay] : delays) {
+        auto asking = until_answered(*core, request::get(record), is_seen);
+        const reply r = co_await asking;
         if (r.ok()) {
-            const auto when =
-                known->end_of_delay(core->loop(), delays[i].record, r.stat.czxid, delays[i].of);
+            const auto when = known->end_of_delay(core->loop(), record, r.stat.czxid, delay);
             over = over && core->loop().now() >= when;
-        } else if (r.code != result_code::no_node) {
-            co_return std::nullopt;
         }
     }
     co_return over;
@@ -81,19 +78,13 @@ task<queues_seen> look_at_queues(std::shared_ptr<client_core> core,
         std::optional<queues_seen> seen = seen_in(all, *as);
         if (seen && seen->free && !seen->delays.empty()) {
             auto asking = are_over(core, as->notes, seen->delays);
-            const std::optional<bool> over = co_await asking;
-            seen->free = over.value_or(false);
-            if (!over) {
-                seen.reset();
-            }
+            seen->free = co_await asking;
         }
         if (seen) {
             co_return *std::move(seen);
         }
-        if (core->connected()) {
-            auto pause = again.pause();
-            co_await pause;
-        }
+        auto pause = core->pause(again);
+        co_await pause;
     }
 }
 

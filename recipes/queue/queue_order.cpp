@@ -187,14 +187,6 @@ std::vector<std::string> queue_list::with_prefix(std::string_view prefix) const 
     return names;
 }
 
-queue_verdict decide(const std::vector<std::string>& names,
-                     std::string_view own,
-                     const queue_markers& markers,
-                     queue_rule rule,
-                     std::string_view ignored) {
-    return queue_list(names, markers).decide(own, rule, ignored);
-}
-
 std::vector<std::string> in_order(const std::vector<std::string>& names,
                                   const queue_markers& markers) {
     return queue_list(names, markers).with_prefix({});

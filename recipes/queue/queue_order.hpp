@@ -108,14 +108,7 @@ private:
     delays delays_;      ///< of all holders that have left a record
 };
 
-/// The same from a list of the directory in any order.
-[[nodiscard]] queue_verdict decide(const std::vector<std::string>& names,
-                                   std::string_view own,
-                                   const queue_markers& markers,
-                                   queue_rule rule,
-                                   std::string_view ignored = {});
-
-/// The names that take part, by number.
+/// Of a list of the directory in any order, the names that take part, by number.
 [[nodiscard]] std::vector<std::string> in_order(const std::vector<std::string>& names,
                                                 const queue_markers& markers);
 

@@ -52,22 +52,13 @@ void queue_participant::begin_attempt() {
 }
 
 void queue_participant::start_attempt() {
-    attempt::owner& self = *this;
-    attempt_ = std::make_unique<attempt>(
-        core_, settings_.as, settings_.only_if_first, settings_.directory_known, self);
+    attempt_ = std::make_unique<attempt>(core_,
+                                         settings_.as,
+                                         settings_.only_if_first,
+                                         settings_.directory_known,
+                                         *owner_,
+                                         [this](attempt::end e) { on_ended(std::move(e)); });
     attempt_->start();
-}
-
-void queue_participant::on_reserved(queue_position p) {
-    if (owner_) {
-        owner_->on_place(&p);
-    }
-}
-
-void queue_participant::on_confirmed() {
-    if (owner_) {
-        owner_->on_confirmed();
-    }
 }
 
 void queue_participant::on_ended(attempt::end e) {

@@ -24,8 +24,7 @@ namespace latchkey::inline v0 {
 /// attempt joins at the tail. Every znode that was created is deleted once it is not wanted, also
 /// after the owner has forgotten the participant.
 class queue_participant final : public session_listener,
-                                public std::enable_shared_from_this<queue_participant>,
-                                attempt::owner {
+                                public std::enable_shared_from_this<queue_participant> {
 public:
     struct settings {
         std::shared_ptr<const queue_recipe> as;
@@ -41,18 +40,8 @@ public:
     };
 
     /// Who contends. Called on the loop, and not after on_outcome().
-    class owner {
+    class owner : public attempt::contender {
     public:
-        owner() = default;
-        owner(const owner&) = delete;
-        owner& operator=(const owner&) = delete;
-
-        /// Its place in the queue; null: it has none, or none any more, and looks for one.
-        virtual void on_place(const queue_position* p) = 0;
-
-        /// The servers have answered that it is in the queue: of each attempt, once.
-        virtual void on_confirmed() = 0;
-
         /// May destroy the participant.
         virtual void on_outcome(outcome o) = 0;
 
@@ -95,11 +84,7 @@ private:
     void znode_missing(const std::string& path) override;
     void client_closed(const failure& why) override;
 
-    // attempt::owner
-    void on_confirmed() override;
-    void on_reserved(queue_position p) override;
-    void on_ended(attempt::end e) override;
-
+    void on_ended(attempt::end e);
     void on_place_lost();
 
     void begin_attempt();

@@ -120,10 +120,8 @@ task<std::optional<queue_wait::end>> queue_wait::look(directory_lists::answer at
         if (list->code == result_code::ok || list->code == result_code::no_node) {
             co_return judge(*list);
         }
-        if (core_->connected()) {
-            auto pause = retry_.pause();
-            co_await pause;
-        }
+        auto pause = core_->pause(retry_);
+        co_await pause;
     }
 }
 
@@ -172,7 +170,10 @@ task<std::optional<queue_wait::end>> queue_wait::behind(ahead seen) {
     bool record_is_gone = false;
     result_code code = seen.code;
     if (code == result_code::ok) {
-        auto deleted = delete_delay_record(*core_, znode_.path(), predecessor_);
+        // Only while the own znode is there: so a request that arrives late never finds another
+        // directory of that name. NONODE is the answer of one of the two.
+        auto deleted = core_->send(
+            request::multi({request::check(znode_.path()), request::remove(predecessor_)}));
         const reply r = co_await deleted;
         record_is_gone = r.ok() || r.code == result_code::no_node;
         code = r.code;
@@ -183,10 +184,8 @@ task<std::optional<queue_wait::end>> queue_wait::behind(ahead seen) {
     if (record_is_gone) {
         predecessor_.clear();
     } else if (code != result_code::no_node) {
-        if (core_->connected()) {
-            auto pause = retry_.pause();
-            co_await pause;
-        }
+        auto pause = core_->pause(retry_);
+        co_await pause;
     } else if (has_become_the_first(seen.was_watched)) {
         predecessor_.clear();
         co_return end{end::kind::first};

@@ -4,7 +4,6 @@
 #include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
 #include "loop/task.hpp"
-#include "queue/lock_delay.hpp"
 #include "queue/own_znode.hpp"
 #include "queue/queue_front.hpp"
 #include "queue/queue_list_of.hpp"

@@ -1,6 +1,6 @@
 #include "queue/quorum_check.hpp"
 
-#include "loop/paced_retry.hpp"
+#include "client/until_answered.hpp"
 
 #include <utility>
 
@@ -13,33 +13,22 @@ task<result_code> quorum_check(client_core& core,
         co_return result_code::ok;
     }
     // From here on it has taken a while: they may be gone, even if other writes are answered first.
-    paced_retry again(core.loop());
     timer next(core.loop());
     while (true) {
         std::vector<request> checks;
         for (const std::string& path : znodes) {
             checks.push_back(request::check(path));
         }
-        auto connected = core.connection_made();
-        co_await connected;
-        auto written = core.send(request::multi(std::move(checks)));
-        const reply r = co_await written;
-        if (r.code == result_code::no_node || refused_for_good(r.code)) {
+        auto writing = until_answered(core, request::multi(std::move(checks)));
+        const reply r = co_await writing;
+        if (!r.ok() || core.believable()) {
             co_return r.code;
         }
-        if (r.ok()) {
-            if (core.believable()) {
-                co_return result_code::ok;
-            }
-            // A chain takes two writes, and is worth less the longer the second one waits.
-            const auto soon = core.session_validity()->timeout() / 16;
-            auto pause = until_called_back(
-                [&next, soon](loop::task go_on) { next.start(soon, std::move(go_on)); });
-            co_await pause;
-        } else if (core.connected()) {
-            auto pause = again.pause();
-            co_await pause;
-        }
+        // A chain takes two writes, and is worth less the longer the second one waits.
+        const auto soon = core.session_validity()->timeout() / 16;
+        auto pause = until_called_back(
+            [&next, soon](loop::task go_on) { next.start(soon, std::move(go_on)); });
+        co_await pause;
     }
 }
 

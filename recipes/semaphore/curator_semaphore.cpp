@@ -33,12 +33,10 @@ permit_terms lease_terms_of(const std::string& path, std::uint32_t limit) {
 
 }  // namespace
 
-class curator_semaphore::impl {
+class curator_semaphore::impl : public permit_calls {
 public:
-    impl(const std::shared_ptr<client_core>& core, queue_recipe as, permit_terms t)
-        : queue(std::move(as)),
-          terms(std::move(t)),
-          acquire(core, local_queue::admits::everybody) {}
+    impl(const std::shared_ptr<client_core>& core, permit_terms t, lock_options options)
+        : permit_calls(core, std::move(t), "/locks", curator_semaphore_names, std::move(options)) {}
 
     [[nodiscard]] std::shared_ptr<const queue_recipe> as(std::uint32_t permits) const {
         if (permits == 0 || permits > most_at_once) {
@@ -52,7 +50,7 @@ public:
                             "\" can never be granted: its limit is " +
                             std::to_string(*terms.limit));
         }
-        return with_permits(queue, terms, permits);
+        return with(permits);
     }
 
     /// The children of a directory; none if it does not exist.
@@ -62,22 +60,13 @@ public:
             .raise_unless(r.tells_whether_there());
         return r.names;
     }
-
-    const queue_recipe queue;
-    const permit_terms terms;
-    const acquire_calls acquire;
 };
 
 curator_semaphore::curator_semaphore(const client& c,
                                      std::string path,
                                      std::uint32_t permits,
                                      lock_options options) {
-    const auto core = client_core::of(c);
-    impl_ = fork_safe<impl>(
-        core,
-        permit_queue_recipe_of(
-            *core, path, path + "/locks", curator_semaphore_names, std::move(options)),
-        lease_terms_of(path, permits));
+    impl_ = fork_safe<impl>(client_core::of(c), lease_terms_of(path, permits), std::move(options));
 }
 
 curator_semaphore::~curator_semaphore() = default;
@@ -110,8 +99,7 @@ void curator_semaphore::start_acquire(std::uint32_t permits,
 std::uint32_t curator_semaphore::available(std::error_code& ec) {
     return report(ec, [&]() -> std::uint32_t {
         const permit_terms& terms = impl_->terms;
-        const reply r = blocking_read(*impl_->acquire.core(), request::children(terms.directory));
-        const std::size_t taken = impl_->names_in(r, terms.directory).size();
+        const std::size_t taken = read_children(*impl_->acquire.core(), terms.directory).size();
         return taken < *terms.limit ? static_cast<std::uint32_t>(*terms.limit - taken) : 0;
     });
 }
@@ -122,14 +110,6 @@ std::vector<participant> curator_semaphore::participants(std::error_code& ec) {
         const std::string& leases = impl_->terms.directory;
         const std::vector<reply> lists = blocking_read(
             *impl_->acquire.core(), {request::children(leases), request::children(as.directory)});
-        const auto paths_in = [](const std::string& directory,
-                                 const std::vector<std::string>& names) {
-            std::vector<std::string> paths;
-            for (const std::string& name : names) {
-                paths.push_back(join_path(directory, name));
-            }
-            return paths;
-        };
         std::vector<participant> found =
             impl_->acquire.examine(as, paths_in(leases, impl_->names_in(lists[0], leases)));
         for (participant& p : found) {

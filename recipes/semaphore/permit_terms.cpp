@@ -1,12 +1,263 @@
 #include "semaphore/permit_terms.hpp"
 
-#include "semaphore/permit_grant.hpp"
+#include "client/failure.hpp"
+#include "loop/paced_retry.hpp"
+#include "queue/own_znode.hpp"
 #include "semaphore/permits.hpp"
 #include "text/path.hpp"
+#include "znode/change_watch.hpp"
+#include "znode/znode_swap.hpp"
 
 #include <utility>
 
 namespace latchkey::inline v0 {
+namespace {
+
+std::vector<std::string> paths_of(const permit_terms& terms, const std::string& prefix) {
+    const auto path = [&](const std::string& ending) {
+        return join_path(terms.directory, prefix + ending);
+    };
+    if (!terms.leases) {
+        return {path(std::string(permit_marker) + std::to_string(terms.count))};
+    }
+    std::vector<std::string> all;
+    for (std::uint32_t i = 0; i < terms.count; ++i) {
+        all.push_back(path(lease_ending(i)));
+    }
+    return all;
+}
+
+/// Waits, at the head of a semaphore's queue, until enough permits are free, and takes them.
+///
+/// Only heads take permits, and in the same transaction leave the queue. So the view of a new head
+/// holds all that were taken before: one that is out of date can only count too many.
+class permit_grant final : public last_step {
+public:
+    /// `terms` are those of `as`; `prefix`: what the names of this attempt begin with.
+    permit_grant(std::shared_ptr<client_core> core,
+                 std::shared_ptr<const queue_recipe> as,
+                 const permit_terms& terms,
+                 const std::string& prefix,
+                 std::function<void(failure)> refused)
+        : last_step(false),
+          core_(std::move(core)),
+          as_(std::move(as)),
+          terms_(terms),
+          permits_(paths_of(terms_, prefix)),
+          refused_(std::move(refused)),
+          retry_(core_->loop()) {}
+
+    ~permit_grant() override { core_->heartbeat().withdraw(this); }
+
+    /// Asks what is free: sent right behind what tells that we are the first, it costs no round
+    /// trip. What was seen ahead counts if it was the first already then. Refuses what can never
+    /// fit.
+    void look_ahead() override {
+        ahead_.emplace();
+        looking_.start(look(nullptr), [this](seen s) {
+            failure why = refusal(s);
+            why ? refused_(std::move(why)) : ahead_->setter()(std::move(s));
+        });
+    }
+
+    task<end> take(place p) override;
+
+    [[nodiscard]] std::vector<std::string> in_doubt() const override {
+        return taking_ ? permits_ : std::vector<std::string>();
+    }
+
+private:
+    struct seen {
+        std::optional<reply> limit = std::nullopt;  ///< if it is stored
+        reply taken = {};
+    };
+
+    task<seen> look(const change_watch* changes) const;
+    [[nodiscard]] task<std::optional<end>> swap(std::string from, seen s);
+
+    [[nodiscard]] std::optional<std::uint32_t> limit(const seen& s) const {
+        return terms_.leases ? terms_.limit : read_limit(s.limit->data);
+    }
+
+    [[nodiscard]] failure refusal(const seen& s) const;
+
+    const std::shared_ptr<client_core> core_;
+    const std::shared_ptr<const queue_recipe> as_;
+    const permit_terms& terms_;               ///< kept by `as_`
+    const std::vector<std::string> permits_;  ///< the paths of the znodes to be
+    const std::function<void(failure)> refused_;
+
+    running_task looking_;                ///< ahead of the turn
+    std::optional<oneshot<seen>> ahead_;  ///< what that shows
+    bool taking_ = false;
+    paced_retry retry_;
+};
+
+task<last_step::end> permit_grant::take(place p) {
+    using enum end::kind;
+    std::optional<seen> ahead;
+    if (p.first_since) {
+        auto& looked = *ahead_;
+        ahead = co_await looked;
+    }
+    bool watching = false;  // the permits, because there were too few
+    while (true) {
+        auto connected = core_->connection_made();
+        co_await connected;
+        const change_watch changes;
+        seen s;
+        if (ahead) {
+            s = *std::exchange(ahead, std::nullopt);
+        } else {
+            auto looking = look(watching ? &changes : nullptr);
+            s = co_await looking;
+        }
+        if (changes.has_fired()) {
+            continue;
+        }
+        if (failure why = refusal(s)) {
+            co_return end{refused, std::move(why)};
+        }
+        const std::optional<std::uint32_t> most = limit(s);
+        if (most) {
+            terms_.limit_was_right->store(true);
+        }
+        if (s.limit && s.limit->code == result_code::no_node) {
+            co_return end{gone};  // the semaphore was removed, and our place with it
+        }
+        if (!most || !s.taken.tells_whether_there()) {
+            watching = false;
+            auto pause = core_->pause(retry_);
+            co_await pause;
+        } else if (terms_.taken(s.taken.names) + terms_.count <= *most) {
+            watching = false;
+            auto swapping = swap(p.znode.path(), std::move(s));
+            std::optional<end> e = co_await swapping;
+            if (e) {
+                co_return *std::move(e);
+            }
+            auto pause = retry_.short_pause();
+            co_await pause;
+        } else if (!p.wait) {
+            co_return end{full};
+        } else if (!watching) {
+            // Next to be granted: it has to be believed then, and its znode has to be there.
+            core_->heartbeat().demand(this, p.znode.path());
+            p.znode.watch();
+            watching = true;
+        } else {
+            auto changed = changes.until_changed(*core_);
+            co_await changed;
+        }
+    }
+}
+
+task<permit_grant::seen> permit_grant::look(const change_watch* changes) const {
+    const auto send = [&](request r) {
+        return changes != nullptr ? changes->send(*core_, std::move(r)) : core_->send(std::move(r));
+    };
+    seen s;
+    std::optional<oneshot<reply>> limit_asked;
+    if (!terms_.leases) {
+        limit_asked.emplace(send(request::get(terms_.semaphore)));
+    }
+    auto taken_asked = send(request::children(terms_.directory));
+    if (limit_asked) {
+        auto& asked = *limit_asked;
+        s.limit = co_await asked;
+    }
+    s.taken = co_await taken_asked;
+    co_return s;
+}
+
+/// What was seen and will not change by waiting.
+failure permit_grant::refusal(const seen& s) const {
+    const std::string name = '"' + escaped(terms_.semaphore) + '"';
+    const auto is = [&s](result_code code) { return s.limit && s.limit->code == code; };
+    for (const result_code code : {s.limit ? s.limit->code : result_code::ok, s.taken.code}) {
+        if (refused_for_good(code)) {
+            return failure_of(code, terms_.semaphore);
+        }
+    }
+    if (is(result_code::no_node) && !terms_.limit) {
+        return {errc::no_such_znode,
+                "there is no semaphore " + name + "; give a number of permits to create it"};
+    }
+    const auto known = limit(s);
+    if (is(result_code::ok) && !known) {
+        return {
+            errc::not_a_semaphore,
+            name + " is not a semaphore: its data is not a number of permits; use another path"};
+    }
+    if (known && terms_.limit.value_or(*known) != *known && !terms_.limit_was_right->load()) {
+        return {errc::invalid_argument,
+                name + " has " + std::to_string(*known) + " permits, not " +
+                    std::to_string(*terms_.limit) + "; leave the number out, or resize it"};
+    }
+    if (known && terms_.count > *known) {
+        return {errc::invalid_argument,
+                std::to_string(terms_.count) + " permits of " + name +
+                    " can never be granted: its limit is " + std::to_string(*known)};
+    }
+    return {};
+}
+
+/// Nothing if the permits have to be looked at again.
+task<std::optional<last_step::end>> permit_grant::swap(std::string from, seen s) {
+    std::optional<oneshot<reply>> creation;
+    if (!s.taken.ok()) {
+        // There were no permits for long, and the servers have removed the empty container.
+        creation.emplace(core_->send(
+            request::create(terms_.directory, {}, create_mode::container, *as_->access)));
+    }
+    std::vector<request> to;
+    for (const std::string& path : permits_) {
+        to.push_back(
+            request::create(path, as_->data(as_->mode), create_mode::ephemeral, *as_->access));
+    }
+    std::vector<request> guards;
+    if (!terms_.leases) {
+        guards.push_back(request::check(terms_.semaphore, s.limit->stat.version));
+    }
+    taking_ = true;
+    auto swapping = swap_znodes(core_, std::move(to), std::move(guards), std::move(from));
+    swapped done_now = co_await swapping;
+    taking_ = false;
+    if (done_now.what == swapped::kind::done) {
+        co_return end{.what = end::kind::admitted, .paths = permits_, .found = done_now.in_doubt};
+    }
+    if (done_now.what == swapped::kind::gone) {
+        co_return end{end::kind::gone};
+    }
+    if (done_now.what == swapped::kind::refused) {
+        if (done_now.in_doubt) {
+            core_->deletes().add(permits_, nullptr);  // what was left of them
+        }
+        co_return end{end::kind::refused, std::move(done_now.why)};
+    }
+    // Resized meanwhile, or the directory does not exist.
+    if (creation) {
+        auto& asked = *creation;
+        const reply made = co_await asked;
+        if (refused_for_good(made.code)) {
+            co_return end{end::kind::refused, failure_of(made.code, terms_.directory)};
+        }
+    }
+    co_return std::nullopt;
+}
+
+queue_recipe permit_queue_of(const client_core& core,
+                             const std::string& path,
+                             const std::string& name,
+                             const queue_markers& markers,
+                             lock_options options) {
+    check_path(path);
+    queue_recipe as = queue_recipe_of(core, path + name, markers, std::move(options), "permit");
+    as.set_options([&path](queue_options& own) { own.owner_path = path; });
+    return as;
+}
+
+}  // namespace
 
 std::unique_ptr<last_step> permit_terms::make_step(std::shared_ptr<client_core> core,
                                                    std::shared_ptr<const queue_recipe> as,
@@ -40,14 +291,23 @@ std::uint64_t permit_terms::taken(const std::vector<std::string>& names) const n
     return leases ? names.size() : permits_taken(names);
 }
 
-std::shared_ptr<const queue_recipe> with_permits(const queue_recipe& as,
-                                                 const permit_terms& terms,
-                                                 std::uint32_t count) {
+// ---- the calls ----
+
+permit_calls::permit_calls(const std::shared_ptr<client_core>& core,
+                           permit_terms t,
+                           const std::string& name,
+                           const queue_markers& markers,
+                           lock_options options)
+    : terms(std::move(t)),
+      queue(permit_queue_of(*core, terms.semaphore, name, markers, std::move(options))),
+      acquire(core, local_queue::admits::everybody) {}
+
+std::shared_ptr<const queue_recipe> permit_calls::with(std::uint32_t permits) const {
     auto mine = std::make_shared<permit_terms>(terms);
-    mine->count = count;
-    auto with = std::make_shared<queue_recipe>(as);
-    with->terms = std::move(mine);
-    return with;
+    mine->count = permits;
+    auto as = std::make_shared<queue_recipe>(queue);
+    as->terms = std::move(mine);
+    return as;
 }
 
 }  // namespace latchkey::inline v0

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "queue/acquire_calls.hpp"
 #include "queue/queue_recipe.hpp"
 
 #include <atomic>
@@ -37,9 +38,21 @@ struct permit_terms final : grant_terms {
     [[nodiscard]] std::uint64_t taken(const std::vector<std::string>& names) const noexcept;
 };
 
-/// `as`, for this many permits.
-[[nodiscard]] std::shared_ptr<const queue_recipe> with_permits(const queue_recipe& as,
-                                                               const permit_terms& terms,
-                                                               std::uint32_t count);
+/// The calls of a semaphore. Any thread.
+struct permit_calls {
+    /// Throws errc::invalid_argument. `name`: of the queue's directory below the semaphore.
+    permit_calls(const std::shared_ptr<client_core>& core,
+                 permit_terms t,
+                 const std::string& name,
+                 const queue_markers& markers,
+                 lock_options options);
+
+    /// How an acquire of this many permits takes part.
+    [[nodiscard]] std::shared_ptr<const queue_recipe> with(std::uint32_t permits) const;
+
+    const permit_terms terms;
+    const queue_recipe queue;
+    const acquire_calls acquire;
+};
 
 }  // namespace latchkey::inline v0

@@ -8,7 +8,6 @@
 #include "semaphore/permits.hpp"
 #include "text/path.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -30,24 +29,16 @@ permit_terms permit_terms_of(const std::string& path, std::optional<std::uint32_
     return terms;
 }
 
-queue_recipe permit_queue_of(const client_core& core,
-                             const std::string& path,
-                             lock_options options) {
-    return permit_queue_recipe_of(core, path, path + "/queue", semaphore_names, std::move(options));
-}
-
 }  // namespace
 
-class semaphore::impl {
+class semaphore::impl : public permit_calls {
 public:
-    impl(const std::shared_ptr<client_core>& core, queue_recipe as, permit_terms t)
-        : queue(std::move(as)),
-          terms(std::move(t)),
-          acquire(core, local_queue::admits::everybody) {}
+    impl(const std::shared_ptr<client_core>& core, permit_terms t, lock_options options)
+        : permit_calls(core, std::move(t), "/queue", semaphore_names, std::move(options)) {}
 
     [[nodiscard]] std::shared_ptr<const queue_recipe> as(std::uint32_t permits) const {
         check_count(permits, "an acquire");
-        return with_permits(queue, terms, permits);
+        return with(permits);
     }
 
     /// The answers to a get of the semaphore and to the other requests.
@@ -73,10 +64,6 @@ public:
         }
         return *limit;
     }
-
-    const queue_recipe queue;
-    const permit_terms terms;
-    const acquire_calls acquire;
 };
 
 semaphore::semaphore(const client& c,
@@ -84,16 +71,12 @@ semaphore::semaphore(const client& c,
                      std::uint32_t permits,
                      lock_options options) {
     check_count(permits, "a semaphore");
-    const auto core = client_core::of(c);
-    impl_ = fork_safe<impl>(
-        core, permit_queue_of(*core, path, std::move(options)), permit_terms_of(path, permits));
+    impl_ = fork_safe<impl>(client_core::of(c), permit_terms_of(path, permits), std::move(options));
 }
 
 semaphore::semaphore(const client& c, std::string path, lock_options options) {
-    const auto core = client_core::of(c);
-    impl_ = fork_safe<impl>(core,
-                            permit_queue_of(*core, path, std::move(options)),
-                            permit_terms_of(path, std::nullopt));
+    impl_ = fork_safe<impl>(
+        client_core::of(c), permit_terms_of(path, std::nullopt), std::move(options));
 }
 
 semaphore::~semaphore() = default;
@@ -162,17 +145,11 @@ std::vector<participant> semaphore::participants(std::error_code& ec) {
                 paths.push_back(join_path(taken, name));
             }
         }
-        const std::size_t holding = paths.size();
-        for (const std::string& name : in_order(answers[2].names, semaphore_names)) {
-            paths.push_back(join_path(queue, name));
-        }
+        const auto waiting = paths_in(queue, in_order(answers[2].names, semaphore_names));
+        paths.insert(paths.end(), waiting.begin(), waiting.end());
         std::vector<participant> found = impl_->acquire.examine(impl_->queue, paths);
         for (participant& p : found) {
-            const bool holds =
-                std::find(paths.begin(),
-                          paths.begin() + std::ptrdiff_t(holding),
-                          join_path(taken, p.name)) != paths.begin() + std::ptrdiff_t(holding);
-            if (holds) {
+            if (parent_of(p.path) == taken) {
                 p.sequence = 0;
                 p.permits = permits_of(p.name).value_or(0);
             }

@@ -65,10 +65,8 @@ task<guarded_written> write_guarded(client_core& core, guarded_write& w) {
         if (!outcome_unknown(code) && code != result_code::throttled) {
             co_return guarded_written{refused, failure_of(code, w.path), {}, in_doubt};
         }
-        if (core.connected()) {
-            auto pause = again.pause();
-            co_await pause;
-        }
+        auto pause = core.pause(again);
+        co_await pause;
     }
 }
 

@@ -10,7 +10,7 @@
 namespace latchkey::inline v0 {
 
 persistent_node::persistent_node(std::shared_ptr<client_core> core, settings s)
-    : core_(std::move(core)), settings_(std::move(s)), retry_(core_->loop()) {}
+    : session_task(std::move(core)), settings_(std::move(s)), retry_(core_->loop()) {}
 
 void persistent_node::check_data(const std::string& data) const {
     const auto empty = request::create(
@@ -35,7 +35,7 @@ void persistent_node::start(told first) {
 }
 
 void persistent_node::begin() {
-    keeping_.start(keep(), [this](failure why) {
+    running_.start(keep(), [this](failure why) {
         tell(std::move(why), false);
         leave();
     });
@@ -141,9 +141,9 @@ void persistent_node::enter(const reply& seen) {
     here_ = true;
     tell({}, true);
     if (settings_.received) {
-        core_->post([self = shared_from_this(), seen] {
-            if (!self->ended_) {
-                self->settings_.received(seen.stat, seen.data);
+        core_->post([this, self = shared_from_this(), seen] {
+            if (!ended_) {
+                settings_.received(seen.stat, seen.data);
             }
         });
     }
@@ -214,12 +214,10 @@ void persistent_node::tell(failure why, bool entered) {
 }
 
 void persistent_node::end() {
-    const auto self = shared_from_this();
     ended_ = true;
     here_ = false;
-    keeping_.drop();
     retry_.cancel();
-    core_->detach(this);
+    stop();
 }
 
 }  // namespace latchkey::inline v0

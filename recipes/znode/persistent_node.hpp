@@ -7,6 +7,7 @@
 #include "loop/paced_retry.hpp"
 #include "loop/task.hpp"
 #include "znode/change_watch.hpp"
+#include "znode/session_task.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -19,8 +20,7 @@ namespace latchkey::inline v0 {
 
 /// Keeps one ephemeral znode of a given name, session after session, until it leaves. Used on the
 /// loop only, unless noted. The core keeps it alive until then.
-class persistent_node final : public session_listener,
-                              public std::enable_shared_from_this<persistent_node> {
+class persistent_node final : public session_task {
 public:
     struct settings {
         std::string path;
@@ -55,8 +55,6 @@ public:
     /// Throws errc::invalid_argument for more data than a create can have. Any thread.
     void check_data(const std::string& data) const;
 
-    [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
-
 private:
     struct looked {
         failure why = {};      ///< it can never enter
@@ -80,10 +78,8 @@ private:
     void tell(failure why, bool entered);
     void end();
 
-    const std::shared_ptr<client_core> core_;
     settings settings_;
     told first_;
-    running_task keeping_;
     paced_retry retry_;
     /// Of this session.
     std::shared_ptr<znode_creates> creates_ = std::make_shared<znode_creates>();

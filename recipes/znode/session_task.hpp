@@ -10,33 +10,39 @@
 namespace latchkey::inline v0 {
 
 /// Runs a task that nothing waits for, until it ends or the session does. The core keeps it alive.
-/// On the loop only.
+/// On the loop only, unless noted.
 class session_task : public session_listener, public std::enable_shared_from_this<session_task> {
 public:
     explicit session_task(std::shared_ptr<client_core> core) : core_(std::move(core)) {}
 
+    /// Any thread.
+    [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
+
     void run(task<bool> t) {
         if (!core_->closed_why()) {
             core_->attach(shared_from_this());
-            running_.start(std::move(t), [this](bool) { end(); });
+            begin_anew(std::move(t));
         }
     }
 
 protected:
+    /// For what goes on in the next session.
+    void begin_anew(task<bool> t) {
+        running_.start(std::move(t), [this](bool) { stop(); });
+    }
+
     /// Not from inside of the task.
-    void end() {
+    void stop() {
         const auto self = shared_from_this();
         running_.drop();
         core_->detach(this);
     }
 
+    void session_ended(loss_reason) override { stop(); }
+
+    void client_closed(const failure&) override { stop(); }
+
     const std::shared_ptr<client_core> core_;
-
-private:
-    void session_ended(loss_reason) override { end(); }
-
-    void client_closed(const failure&) override { end(); }
-
     running_task running_;
 };
 

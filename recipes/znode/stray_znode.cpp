@@ -61,7 +61,7 @@ private:
             creates_->may_exist = true;
             creates_->may_come = creates_->may_come || creates->may_come;
             creates = creates_;
-            end();
+            stop();
         }
     }
 

@@ -90,10 +90,8 @@ task<swapped> swap_znodes(std::shared_ptr<client_core> core,
                 co_return open->if_not;
             }
         }
-        if (core->connected()) {
-            auto pause = again.pause();
-            co_await pause;
-        }
+        auto pause = core->pause(again);
+        co_await pause;
     }
 }
 

@@ -75,6 +75,31 @@ reply blocking_read(client_core& core, const request& question) {
     return std::move(blocking_read(core, std::vector{question}).front());
 }
 
+std::vector<std::string> read_children(client_core& core, const std::string& path) {
+    reply r = blocking_read(core, request::children(path));
+    failure_of(r.code, path, request::kind::children).raise_unless(r.tells_whether_there());
+    return std::move(r.names);
+}
+
+std::vector<std::pair<std::string, reply>> read_znodes(client_core& core,
+                                                       const std::vector<std::string>& paths,
+                                                       std::size_t most_data) {
+    std::vector<request> questions;
+    for (const std::string& path : paths) {
+        questions.push_back(request::get(path));
+    }
+    std::vector<reply> answers = blocking_read(core, questions, most_data);
+    std::vector<std::pair<std::string, reply>> found;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        reply& r = answers[i];
+        failure_of(r.code, paths[i], request::kind::get).raise_unless(r.tells_whether_there());
+        if (r.ok()) {
+            found.emplace_back(paths[i], std::move(r));
+        }
+    }
+    return found;
+}
+
 void start_read(const std::shared_ptr<client_core>& core,
                 const std::vector<request>& questions,
                 std::function<void(failure, std::vector<reply>)> done,

@@ -8,6 +8,8 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -29,7 +31,18 @@ inline constexpr std::size_t most_reads_in_flight = 64;
     const std::vector<request>& questions,
     std::size_t most_data = std::numeric_limits<std::size_t>::max());
 
-/// The same without blocking; `done` is called on the loop. Throws errc::forked.
+/// The names of a znode's children, in no order; none if it does not exist. Throws a refusal, too.
+[[nodiscard]] std::vector<std::string> read_children(client_core& core, const std::string& path);
+
+/// What the znodes at `paths` answer to a get, each with its path; those that have gone are left
+/// out. Throws a refusal, too.
+[[nodiscard]] std::vector<std::pair<std::string, reply>> read_znodes(
+    client_core& core,
+    const std::vector<std::string>& paths,
+    std::size_t most_data = std::numeric_limits<std::size_t>::max());
+
+/// As blocking_read() of several requests, without blocking; `done` is called on the loop. Throws
+/// errc::forked.
 void start_read(const std::shared_ptr<client_core>& core,
                 const std::vector<request>& questions,
                 std::function<void(failure, std::vector<reply>)> done,

@@ -197,4 +197,19 @@ void start_async(const std::shared_ptr<Call>& c,
              });
 }
 
+/// The same for a new call without a limit. `handler` also receives the error of its constructor.
+template <class Call, class... Args>
+void start_new(client_core& core,
+               move_only_function<void(std::error_code, typename Call::value_type)> handler,
+               Args&&... args) {
+    std::shared_ptr<Call> made;
+    try {
+        made = std::make_shared<Call>(std::forward<Args>(args)...);
+    } catch (const error& e) {
+        core.callbacks().once(std::move(handler))(e.code(), {});
+        return;
+    }
+    start_async(made, std::chrono::nanoseconds::max(), {}, std::move(handler));
+}
+
 }  // namespace latchkey::inline v0

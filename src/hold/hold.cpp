@@ -1,6 +1,8 @@
 #include <latchkey/hold.hpp>
 
+#include "hold/guarded_transaction.hpp"
 #include "hold/hold_state.hpp"
+#include "hold/once_transaction.hpp"
 #include "loop/interruption.hpp"
 
 #include <utility>
@@ -117,11 +119,11 @@ lock_mode hold::mode() const noexcept {
 
 std::vector<operation_result> hold::transact(std::vector<operation> operations,
                                              std::error_code& ec) {
-    return report(ec, [&] { return granted()->transact_and_wait(std::move(operations)); });
+    return report(ec, [&] { return transact_and_wait(granted(), operations); });
 }
 
 void hold::async_transact(std::vector<operation> operations, transact_handler handler) {
-    granted()->transact_and_tell(std::move(operations), std::move(handler));
+    transact_and_tell(granted(), operations, std::move(handler));
 }
 
 awaitable<std::vector<operation_result>> hold::transact_async(operation_list operations) {
@@ -137,7 +139,7 @@ bool hold::transact_once(std::string marker,
                          std::vector<operation> operations,
                          std::error_code& ec) {
     return report(ec,
-                  [&] { return granted()->transact_once_and_wait(std::move(marker), operations); });
+                  [&] { return transact_once_and_wait(granted(), std::move(marker), operations); });
 }
 
 awaitable<bool> hold::transact_once_async(std::string marker, operation_list operations) {
@@ -151,7 +153,7 @@ awaitable<bool> hold::transact_once_async(std::string marker, operation_list ope
 void hold::async_transact_once(std::string marker,
                                std::vector<operation> operations,
                                transact_once_handler handler) {
-    granted()->transact_once_and_tell(std::move(marker), operations, std::move(handler));
+    transact_once_and_tell(granted(), std::move(marker), operations, std::move(handler));
 }
 
 void hold::release() noexcept {

@@ -1,6 +1,5 @@
 #include "hold/hold_state.hpp"
 
-#include "hold/once_transaction.hpp"
 #include "hold/risk_warning.hpp"
 #include "loop/never_destroyed.hpp"
 #include "text/escape.hpp"
@@ -213,101 +212,6 @@ failure hold_state::hold_is_lost(const char* consequence) const {
     return {errc::hold_lost,
             '"' + escaped(path()) + "\": " + consequence + ": " +
                 (released_ ? "the hold was released" : to_string(why_lost()))};
-}
-
-void hold_state::transact(std::vector<operation> operations,
-                          std::function<void(transact_outcome)> done) {
-    std::vector<request> requests;
-    try {
-        requests = requests_of(operations, *core_->access());
-    } catch (const error& e) {
-        core_->post([done = std::move(done), why = failure{e.code(), e.what()}] {
-            done({why, {}});
-        });
-        return;
-    }
-    transaction_begins();
-    core_->post([self = shared_from_this(),
-                 requests = std::move(requests),
-                 done = std::move(done)]() mutable {
-        self->send_transaction(std::move(requests), std::move(done));
-    });
-}
-
-void hold_state::send_transaction(std::vector<request> operations,
-                                  std::function<void(transact_outcome)> done) {
-    if (!may_transact()) {
-        transaction_ends();
-        done({hold_is_lost("nothing was sent"), {}});
-        return;
-    }
-    const std::vector<std::string> named = paths();
-    std::vector<request> requests;
-    for (const std::string& own : named) {
-        requests.push_back(request::check(own));
-    }
-    const auto sent =
-        std::make_shared<user_transaction>(std::move(requests), std::move(operations));
-    request all = sent->multi();
-    all.urgent = true;  // like the delete that may follow it
-    core_->submit(
-        std::move(all),
-        [self = shared_from_this(), sent, begun = core_->loop().now(), done = std::move(done)](
-            const reply& r) {
-            const failure f = self->failure_of_transaction(r, *sent);
-            if (f.code != errc::indeterminate) {
-                self->transaction_ends();
-            }
-            self->core_->telemetry().transacted(self->path(), begun, f);
-            done({f, f ? std::vector<operation_result>() : sent->results(r)});
-        });
-}
-
-failure hold_state::failure_of_transaction(const reply& r, const user_transaction& sent) {
-    if (sent.guard_is_gone(r)) {
-        lose(loss_reason::znode_deleted);
-        return hold_is_lost("nothing was applied");
-    }
-    return sent.why(r);
-}
-
-std::vector<operation_result> hold_state::transact_and_wait(std::vector<operation> operations) {
-    core_->check_may_block();
-    const auto outcome = std::make_shared<blocking_result<transact_outcome>>();
-    transact(std::move(operations), [outcome](auto o) { outcome->set(std::move(o)); });
-    auto [why, results] = outcome->get();
-    why.raise();
-    return results;
-}
-
-void hold_state::transact_and_tell(std::vector<operation> operations,
-                                   hold::transact_handler handler) {
-    transact(std::move(operations),
-             [done = core_->callbacks().once(std::move(handler))](transact_outcome o) {
-                 done(o.first.code, std::move(o.second));
-             });
-}
-
-bool hold_state::transact_once_and_wait(std::string marker,
-                                        const std::vector<operation>& operations) {
-    return wait_for(
-        std::make_shared<once_transaction>(shared_from_this(), std::move(marker), operations),
-        std::chrono::nanoseconds::max(),
-        {});
-}
-
-void hold_state::transact_once_and_tell(std::string marker,
-                                        const std::vector<operation>& operations,
-                                        hold::transact_once_handler handler) {
-    std::shared_ptr<once_transaction> call;
-    try {
-        call =
-            std::make_shared<once_transaction>(shared_from_this(), std::move(marker), operations);
-    } catch (const error& e) {
-        core_->callbacks().once(std::move(handler))(e.code(), false);
-        return;
-    }
-    start_async(call, std::chrono::nanoseconds::max(), {}, std::move(handler));
 }
 
 }  // namespace latchkey::inline v0

@@ -5,7 +5,6 @@
 
 #include "client/client_core.hpp"
 #include "client/failure.hpp"
-#include "hold/user_transaction.hpp"
 #include "loop/monitor.hpp"
 
 #include <atomic>
@@ -96,8 +95,6 @@ public:
         std::function<void()> lost = nullptr;
     };
 
-    using transact_outcome = std::pair<failure, std::vector<operation_result>>;
-
     /// On the loop, in the session in which the grant was proven. With a proof, on any thread.
     hold_state(std::shared_ptr<client_core> core, grant g);
 
@@ -168,19 +165,6 @@ public:
     /// znodes stay, because other holds use them.
     void release(hold_owner::gone_handler gone);
 
-    void transact(std::vector<operation> operations, std::function<void(transact_outcome)> done);
-
-    /// Throws the error that the transaction ends with.
-    std::vector<operation_result> transact_and_wait(std::vector<operation> operations);
-
-    /// `handler` runs on the callback thread.
-    void transact_and_tell(std::vector<operation> operations, hold::transact_handler handler);
-
-    bool transact_once_and_wait(std::string marker, const std::vector<operation>& operations);
-    void transact_once_and_tell(std::string marker,
-                                const std::vector<operation>& operations,
-                                hold::transact_once_handler handler);
-
     // ---- on the loop ----
 
     /// A transaction that is guarded by this hold is on its way, until it is known whether it was
@@ -194,15 +178,10 @@ public:
 
     [[nodiscard]] failure hold_is_lost(const char* consequence) const;
 
-    /// Why a guarded transaction was not applied. If the hold's znode is gone, the hold is lost.
-    [[nodiscard]] failure failure_of_transaction(const reply& r, const user_transaction& sent);
-
 private:
     [[nodiscard]] telemetry::grant known() const noexcept;
     [[nodiscard]] boottime_clock::time_point deadline() const noexcept;
     [[nodiscard]] std::vector<std::stop_source> stops_of_a_loss() const;
-    void send_transaction(std::vector<request> operations,
-                          std::function<void(transact_outcome)> done);
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const validity> validity_;

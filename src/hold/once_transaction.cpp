@@ -255,4 +255,21 @@ failure once_transaction::unknown(const std::string& because) const {
                 "\": it is not known whether the transaction was applied: " + because};
 }
 
+bool transact_once_and_wait(std::shared_ptr<hold_state> guard,
+                            std::string marker,
+                            const std::vector<operation>& operations) {
+    return wait_for(
+        std::make_shared<once_transaction>(std::move(guard), std::move(marker), operations),
+        std::chrono::nanoseconds::max(),
+        {});
+}
+
+void transact_once_and_tell(const std::shared_ptr<hold_state>& guard,
+                            std::string marker,
+                            const std::vector<operation>& operations,
+                            hold::transact_once_handler handler) {
+    start_new<once_transaction>(
+        *guard->core(), std::move(handler), guard, std::move(marker), operations);
+}
+
 }  // namespace latchkey::inline v0

@@ -90,4 +90,13 @@ private:
     timer silence_;  ///< since a server was heard of
 };
 
+/// As transact_and_wait() and transact_and_tell().
+bool transact_once_and_wait(std::shared_ptr<hold_state> guard,
+                            std::string marker,
+                            const std::vector<operation>& operations);
+void transact_once_and_tell(const std::shared_ptr<hold_state>& guard,
+                            std::string marker,
+                            const std::vector<operation>& operations,
+                            hold::transact_once_handler handler);
+
 }  // namespace latchkey::inline v0

@@ -67,15 +67,7 @@ awaitable<std::vector<operation_result>> client::transact_async(operation_list o
 void client::async_transact(std::vector<operation> operations, transact_handler handler) const {
     const auto& core = client_core::of(*this);
     core->check_not_forked();
-    const auto done = core->callbacks().once(std::move(handler));
-    try {
-        std::make_shared<transact_call>(core, operations)
-            ->start(std::chrono::nanoseconds::max(), {}, [done](transact_call::result r) {
-                done(r.why.code, std::move(r.value));
-            });
-    } catch (const error& e) {
-        done(e.code(), {});
-    }
+    start_new<transact_call>(*core, std::move(handler), core, operations);
 }
 
 }  // namespace latchkey::inline v0

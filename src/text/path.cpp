@@ -100,6 +100,15 @@ std::string join_path(std::string_view directory, std::string_view name) {
     return path += name;
 }
 
+std::vector<std::string> paths_in(std::string_view directory,
+                                  const std::vector<std::string>& names) {
+    std::vector<std::string> paths;
+    for (const std::string& name : names) {
+        paths.push_back(join_path(directory, name));
+    }
+    return paths;
+}
+
 std::string_view parent_of(std::string_view path) noexcept {
     const std::size_t slash = path.rfind('/');
     return slash == 0 ? path.substr(0, 1) : path.substr(0, slash);

@@ -20,6 +20,10 @@ void check_path(std::string_view path);
 /// "/a" and "b" make "/a/b"; "/" and "b" make "/b".
 [[nodiscard]] std::string join_path(std::string_view directory, std::string_view name);
 
+/// Of each name in a directory.
+[[nodiscard]] std::vector<std::string> paths_in(std::string_view directory,
+                                                const std::vector<std::string>& names);
+
 /// All but the last component: "/a" of "/a/b", "/" of "/a".
 [[nodiscard]] std::string_view parent_of(std::string_view path) noexcept;
 

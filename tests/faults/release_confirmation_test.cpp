@@ -3,6 +3,7 @@
 #include "any_lock.hpp"
 #include "eventually.hpp"
 #include "every_step.hpp"
+#include "hold/guarded_transaction.hpp"
 #include "hold/hold_state.hpp"
 #include "stepped_outcome.hpp"
 #include "stepped_test.hpp"
@@ -139,7 +140,8 @@ protected:
         r->is_released = true;
         ++releases_;
         const auto state = hold_state::of(r->h);
-        state->transact({operation::set("/effect", "of the holder")}, [](const auto&) {});
+        transact_and_tell(
+            state, {operation::set("/effect", "of the holder")}, [](auto, const auto&) {});
         // Whatever mode it is converted to: its znodes have one GUID in their names.
         const std::string path = r->h.path();
         const std::string own = path.substr(path.rfind('/') + 1, sizeof("_c_") - 1 + 36);

@@ -13,6 +13,15 @@
 
 namespace latchkey::test {
 
+/// Decides from a list of the directory in any order.
+[[nodiscard]] inline queue_verdict decide(const std::vector<std::string>& list,
+                                          std::string_view own,
+                                          const queue_markers& markers,
+                                          queue_rule rule,
+                                          std::string_view ignored = {}) {
+    return queue_list(list, markers).decide(own, rule, ignored);
+}
+
 /// What must hold for any children of a queue's directory, found out slowly and obviously. The
 /// claims that do not are in `broken`.
 class queue_claims {

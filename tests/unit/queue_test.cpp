@@ -2,6 +2,7 @@
 
 #include "leader/leader_candidate.hpp"
 #include "queue/queue_order.hpp"
+#include "queue_claims.hpp"
 #include "queue_names.hpp"
 #include "story.hpp"
 

@@ -1,5 +1,6 @@
 #include "leader/transfer/leadership_transfer.hpp"
 
+#include "client/until_answered.hpp"
 #include "leader/leader_candidate.hpp"
 #include "leader/leader_record.hpp"
 #include "leader/transfer/transfer_offer.hpp"
@@ -84,30 +85,20 @@ void leadership_transfer::leave() {
 
 /// Whether the candidate has failed as a leader. It is not offered the leadership right after that.
 task<bool> leadership_transfer::has_failed() {
-    paced_retry again(core_->loop());
-    while (true) {
-        auto connected = core_->connection_made();
-        co_await connected;
-        auto asked = core_->send(request::get(as_->directory));
-        const reply record = co_await asked;
-        if (!record.tells_whether_there()) {
-            auto pause = again.pause();
-            co_await pause;
-            continue;
-        }
-        const auto last = read_leader_record(record.data);
-        if (last && last->unclean == who_->id) {
-            co_return true;
-        }
-        if (!last || last->is != leader_record::state::leading || last->id != who_->id ||
-            last->znode == name_of(znode_)) {
-            co_return false;
-        }
-        // Unless that is another candidate with the same id, which leads.
-        auto its_asked = core_->send(request::get(join_path(as_->directory, last->znode)));
-        const reply its = co_await its_asked;
-        co_return !its.ok();
+    auto asking = until_answered(*core_, request::get(as_->directory), is_seen);
+    const reply record = co_await asking;
+    const auto last = read_leader_record(record.data);
+    if (last && last->unclean == who_->id) {
+        co_return true;
     }
+    if (!last || last->is != leader_record::state::leading || last->id != who_->id ||
+        last->znode == name_of(znode_)) {
+        co_return false;
+    }
+    // Unless that is another candidate with the same id, which leads.
+    auto asked = core_->send(request::get(join_path(as_->directory, last->znode)));
+    const reply its = co_await asked;
+    co_return !its.ok();
 }
 
 /// Until then the candidate has the lowest priority.

@@ -1,5 +1,6 @@
 #include "leader/transfer/transfer_offer.hpp"
 
+#include "client/until_answered.hpp"
 #include "loop/paced_retry.hpp"
 #include "loop/within.hpp"
 #include "queue/znode_names.hpp"
@@ -125,25 +126,16 @@ task<transfer_outcome> offer_leadership(std::shared_ptr<client_core> core,
     transfer_outcome over{.why = last->why,
                           .stands = last->what == refused && (!in_time || last->in_doubt)};
     // The offer is over. A candidate whose mailbox is gone may have accepted before.
-    paced_retry again(core->loop());
-    while (true) {
-        auto connected = core->connection_made();
-        co_await connected;
-        auto asked = core->send(request::children(directory));
-        const reply list = co_await asked;
-        if (list.tells_whether_there()) {
-            const auto& names = list.names;
-            if (std::find(names.begin(), names.end(), name_of(own)) == names.end()) {
-                over.what = not_leading;
-            } else {
-                over.successor = successor_in(names, name_of(own));
-                over.what = over.successor.empty() ? not_accepted : accepted;
-            }
-            co_return over;
-        }
-        auto pause = core->pause(again);
-        co_await pause;
+    auto asking = until_answered(*core, request::children(directory), is_seen);
+    const reply list = co_await asking;
+    const auto& names = list.names;
+    if (std::find(names.begin(), names.end(), name_of(own)) == names.end()) {
+        over.what = not_leading;
+    } else {
+        over.successor = successor_in(names, name_of(own));
+        over.what = over.successor.empty() ? not_accepted : accepted;
     }
+    co_return over;
 }
 
 }  // namespace latchkey::inline v0
