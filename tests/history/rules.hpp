@@ -92,6 +92,8 @@ void check_overlaps(const evidence& e, verdict& v);
 void check_together(const evidence& e, verdict& v);
 /// Tokens, order and overlaps of readers, upgraders and writers.
 void check_modes(const evidence& e, verdict& v);
+/// Barriers: callers that wait, look, set and remove.
+void check_barriers(const evidence& e, verdict& v);
 /// Double barriers, all there is to say about them.
 void check_rounds(const evidence& e, verdict& v);
 /// Elections: tokens, the order of the queue, and what candidates were told.
