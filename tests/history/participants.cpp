@@ -101,6 +101,7 @@ private:
     void read_limit(const znode_change& change) {
         const auto found = locks_.find(change.path);
         if (found != locks_.end() && history_.laid_out == layout::semaphore) {
+            found->second.limit = 0;
             std::from_chars(
                 change.data.data(), change.data.data() + change.data.size(), found->second.limit);
             changed_.push_back(queue_directory(history_.laid_out, change.path));

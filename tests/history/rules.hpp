@@ -73,8 +73,8 @@ private:
     std::map<int, const disturbance*> deaths_;
 };
 
-inline void add(verdict& v, violation::rule which, std::string text) {
-    v.violations.push_back({which, std::move(text)});
+inline void add(verdict& v, violation::rule which, std::string text, nanoseconds at = {}) {
+    v.violations.push_back({which, std::move(text), at});
 }
 
 /// Whether it was valid when acquire() had returned, as its holder saw it.

@@ -141,7 +141,7 @@ struct deal {
 /// Checks the promises, with the servers' log before it. On the loop only.
 ///
 /// These are a mutex's; where another recipe promises something else, its judge says so. What a
-/// history can tell of barriers and double barriers, the rules of tests/history judge.
+/// history can tell of barriers, double barriers and semaphores, the rules of tests/history judge.
 /// A history holds no clocks of clients, watches, requests or hindrances: what depends on them is
 /// judged here, and so are the recipes whose other promises are few lines beside that.
 ///
