@@ -3,6 +3,7 @@
 #include "rules.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 
@@ -16,37 +17,26 @@ nanoseconds sample::quantile(double share) const {
 }
 
 const char* to_string(violation::rule r) noexcept {
-    switch (r) {
-        case violation::rule::token:
-            return "token";
-        case violation::rule::order:
-            return "order";
-        case violation::rule::overlap:
-            return "overlap";
-        case violation::rule::fence:
-            return "fence";
-        case violation::rule::lost_update:
-            return "lost update";
-        case violation::rule::orphan:
-            return "orphan";
-        case violation::rule::lost_wakeup:
-            return "lost wake-up";
-        case violation::rule::failure:
-            return "failure";
-        case violation::rule::limit:
-            return "limit";
-        case violation::rule::torn:
-            return "torn";
-        case violation::rule::round:
-            return "round";
-        case violation::rule::guard:
-            return "guard";
-        case violation::rule::untold:
-            return "untold";
-        case violation::rule::observed:
-            return "observed";
-    }
-    return "?";
+    constexpr std::array names{"token",
+                               "order",
+                               "overlap",
+                               "fence",
+                               "lost update",
+                               "orphan",
+                               "lost wake-up",
+                               "failure",
+                               "limit",
+                               "torn",
+                               "passed",
+                               "changed",
+                               "round",
+                               "farewell",
+                               "told",
+                               "guard",
+                               "untold",
+                               "observed"};
+    static_assert(names.size() == std::size_t(violation::rule::observed) + 1);
+    return names.at(std::size_t(r));
 }
 
 std::size_t verdict::count(violation::rule r) const {
@@ -191,6 +181,10 @@ verdict judge(const history& h, const bounds& b) {
     const evidence e(h, b);
     verdict v;
     v.turns = h.turns.size();
+    if (h.laid_out == layout::barrier) {
+        check_barriers(e, v);
+        return v;
+    }
     if (h.laid_out == layout::rounds) {
         check_rounds(e, v);
         check_orphans(e, v);
@@ -217,6 +211,7 @@ verdict judge(const history& h, const bounds& b) {
             check_overlaps(e, v);
             check_guards(e, v);
             break;
+        case layout::barrier:
         case layout::rounds:
             break;
     }

@@ -40,10 +40,22 @@ struct wish {
     std::uint32_t permits = 1;
     /// The attempt whose hold is to have another mode; it has ended with that.
     std::optional<std::int64_t> converts = {};
+    /// Of a barrier: to wait for its end or only to look, to set or to remove it.
+    enum class deed : std::uint8_t { wait, look, set, remove };
+    deed what = deed::wait;
     bool silent = false;  ///< its place is told with the grant, not before
     /// Of an object whose callers hold after each other in one place, which may stay when none
     /// does. The numbers of tokens have a turn then: fencing_token::value().
     bool shares_place = false;
+};
+
+/// How a call of a barrier ended, as far as that was seen.
+struct answer {
+    enum class failure : std::uint8_t { none, canceled, participant_lost, session_lost, other };
+
+    failure failed = failure::none;
+    std::int64_t session = 0;         ///< its client's newest, if that goes on
+    std::optional<bool> inside = {};  ///< what the object said then
 };
 
 /// From the call of acquire() to the end of what came of it. An attempt for several locks has a
@@ -72,6 +84,8 @@ struct turn {
 
     std::optional<nanoseconds> leaving;  ///< since when it waits for the others of its round
     bool all_left = false;               ///< what it was told when it had left
+    std::optional<answer> entered;       ///< how the call ended that began it
+    std::optional<answer> left;          ///< how leave() ended
 
     std::string failure;  ///< an error of acquire(), if there was one
 };
@@ -117,6 +131,7 @@ enum class layout : std::uint8_t {
     readers_writer,     ///< likewise; the names tell who reads
     semaphore,          ///< `queue/` and `permits/`; the limit is the lock's data
     curator_semaphore,  ///< `locks/` and `leases/`; the limit is nowhere
+    barrier,            ///< the path itself stands, or is gone
     rounds,             ///< a double barrier: those who are there, and `ready`
     election,           ///< in the path's directory; mailboxes in `<path>-peers`, effects on
                ///< `<path>-effects`. A worker has one candidate at a time on a path: one turn after
@@ -171,7 +186,11 @@ struct violation {
         failure,      ///< acquire() failed
         limit,        ///< more permits than there are
         torn,         ///< something that is to be done at once was done in parts
-        round,        ///< who was told that all are there, or that all have left, and it is not so
+        passed,       ///< a caller passed a barrier that stood
+        changed,      ///< a change of a barrier was told that was not made
+        round,        ///< a round began or ended without its participants, or one entered no round
+        farewell,     ///< who left a round was told what is not so
+        told,         ///< a caller of a barrier was told what is not so of itself
         guard,        ///< what was done under a guard came behind a later term, or twice, or is not
                       ///< as it was told
         untold,       ///< a term that was over was not told to be
@@ -180,6 +199,7 @@ struct violation {
 
     rule which;
     std::string text;
+    nanoseconds at{};  ///< when it was broken, where the rule tells that
 };
 
 [[nodiscard]] const char* to_string(violation::rule r) noexcept;

@@ -79,13 +79,17 @@ std::optional<nanoseconds> needed_until(const evidence& e, const participant& p,
 }
 
 void check_stay(const evidence& e, const participant& p, verdict& v) {
+    if (p.session == 0) {
+        return;  // an operator's
+    }
     const turn* t = e.turn_of(p);
     const auto worker = e.worker_of(p);
     const nanoseconds gone = p.gone.value_or(e.all().end);
     const auto complain = [&](const std::string& why) {
         v.violations.push_back({rule::orphan,
                                 p.znode + ", created at " + e.when(p.born) + ", " + why +
-                                    (t == nullptr ? "" : "; " + e.name(*t))});
+                                    (t == nullptr ? "" : "; " + e.name(*t)),
+                                gone});
     };
     if (!p.gone) {
         complain("is still there at the end");

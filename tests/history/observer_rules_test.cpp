@@ -42,11 +42,10 @@ struct observed_terms : story {
         told().observers[0].told.push_back({time(at), leader, token});
     }
 
-    /// What was told, without those.
-    void forget(std::size_t from, std::size_t count) {
+    /// What was told, without that.
+    void forget(std::ptrdiff_t which) {
         auto& all = told().observers[0].told;
-        all.erase(all.begin() + static_cast<std::ptrdiff_t>(from),
-                  all.begin() + static_cast<std::ptrdiff_t>(from + count));
+        all.erase(all.begin() + which);
     }
 
     [[nodiscard]] observer::sighting& seen(std::size_t i) { return told().observers[0].told[i]; }
@@ -59,42 +58,16 @@ TEST(HistoryObservers, FindsNothingWrongWithWhatWasSo) {
     EXPECT_EQ(v.observed, 5U);
 }
 
-TEST(HistoryObservers, RefusesALeaderThatNobodyCreated) {
-    observed_terms s;
-    s.seen(1).znode = story::znode(99);
-    EXPECT_EQ(broken(s.judged()), "observed");
-}
-
-TEST(HistoryObservers, RefusesOneThatWasNotTheFirst) {
-    observed_terms s;
-    s.seen(3).at = story::time(3.0);
-    EXPECT_EQ(broken(s.judged()), "observed");
-}
-
-TEST(HistoryObservers, RefusesTwoLeadersWithoutNobodyBetween) {
-    observed_terms s;
-    s.forget(2, 1);
-    EXPECT_EQ(broken(s.judged()), "observed");
-}
-
-TEST(HistoryObservers, RefusesNobodyWhileSomebodyLeads) {
-    observed_terms s;
-    s.seen(2).at = story::time(3.0);
-    EXPECT_EQ(broken(s.judged()), "observed");
-}
-
-TEST(HistoryObservers, RefusesWhatGoesBack) {
-    observed_terms s;
-    s.sees(5.3, story::znode(10), 10);
-    EXPECT_EQ(broken(s.judged()), "observed");
-}
-
-TEST(HistoryObservers, RefusesTheTokenOfAnother) {
-    observed_terms s;
-    s.seen(3).token = 10;
-    EXPECT_EQ(broken(s.judged()), "observed");
-    s.seen(3).token = 0;
-    EXPECT_EQ(broken(s.judged()), "") << "it has published none";
+TEST(HistoryObservers, FindsEachThingThatIsWrong) {
+    expect_broken<observed_terms>({
+        {"a znode of nobody", [](auto& s) { s.seen(1).znode = s.znode(99); }, "observed"},
+        {"one that was not the first", [](auto& s) { s.seen(3).at = s.time(3); }, "observed"},
+        {"two without nobody between", [](auto& s) { s.forget(2); }, "observed"},
+        {"nobody while somebody leads", [](auto& s) { s.seen(2).at = s.time(3); }, "observed"},
+        {"what goes back", [](auto& s) { s.sees(5.3, s.znode(10), 10); }, "observed"},
+        {"the token of another", [](auto& s) { s.seen(3).token = 10; }, "observed"},
+        {"no token, for none was published", [](auto& s) { s.seen(3).token = 0; }, ""},
+    });
 }
 
 TEST(HistoryObservers, RefusesOneThatIsNotToldOfALeaderForLong) {

@@ -65,7 +65,7 @@ private:
         for (const znode_change& change : entry.changes) {
             if (change.what == znode_change::kind::removed) {
                 remove(entry, change.path);
-            } else if (change.what == znode_change::kind::created && change.ephemeral) {
+            } else if (change.what == znode_change::kind::created && takes_part(change)) {
                 create(entry, change.path);
             } else {
                 note_new_directory(change);
@@ -81,12 +81,14 @@ private:
             }
         }
         for (const std::string& path : std::exchange(changed_, {})) {
-            note_first(path, time_of(entry));
+            note_first(path, time_of(history_, entry));
         }
     }
 
-    [[nodiscard]] nanoseconds time_of(const transaction& entry) const {
-        return std::chrono::milliseconds(entry.wall_ms) + history_.wall_offset;
+    /// A round counts whatever stands beside `ready`.
+    [[nodiscard]] bool takes_part(const znode_change& created) const {
+        return created.ephemeral ||
+               (history_.laid_out == layout::rounds && !created.path.ends_with("/ready"));
     }
 
     void note_new_directory(const znode_change& change) {
@@ -99,6 +101,7 @@ private:
     void read_limit(const znode_change& change) {
         const auto found = locks_.find(change.path);
         if (found != locks_.end() && history_.laid_out == layout::semaphore) {
+            found->second.limit = 0;
             std::from_chars(
                 change.data.data(), change.data.data() + change.data.size(), found->second.limit);
             changed_.push_back(queue_directory(history_.laid_out, change.path));
@@ -117,7 +120,7 @@ private:
                       .place = (d.times_made << 32U) + number_of(znode),
                       .session = entry.session,
                       .born_zxid = entry.zxid,
-                      .born = time_of(entry),
+                      .born = time_of(history_, entry),
                       .reader = znode.find("__READ__") != std::string::npos,
                       .limit = lock.limit};
         if (d.of_permits) {
@@ -149,8 +152,9 @@ private:
         }
         participant& p = all[own->second];
         p.gone_zxid = entry.zxid;
-        p.gone = time_of(entry);
+        p.gone = time_of(history_, entry);
         p.expired = expired;
+        p.robbed = !expired && entry.session != p.session;
         locks_.at(d.lock).taken -= p.permits;
         d.alive.erase(own);
         changed_.push_back(queue_directory(history_.laid_out, d.lock));

@@ -25,6 +25,7 @@ struct participant {
     std::int64_t gone_zxid = never;
     std::optional<nanoseconds> gone = {};
     bool expired = false;  ///< it went with its session
+    bool robbed = false;   ///< another session deleted it, or an operator
     /// Since when it was the first of its queue, if it ever was: of every queue, if several
     /// were created at once; and what it wants was free, if it wants permits.
     std::optional<nanoseconds> first = {};
@@ -42,6 +43,10 @@ using queue = std::vector<participant>;
 /// By directory: where the participants of the locks that somebody took turns on wait, and the
 /// permits.
 [[nodiscard]] std::map<std::string, queue> queues_of(const history& h);
+
+[[nodiscard]] inline nanoseconds time_of(const history& h, const transaction& entry) {
+    return std::chrono::milliseconds(entry.wall_ms) + nanoseconds(entry.wall_ns) + h.wall_offset;
+}
 
 [[nodiscard]] std::string queue_directory(layout l, const std::string& lock);
 /// Empty for what has no permits.

@@ -15,7 +15,8 @@ void check_taken(const evidence& e, const queue& permits, verdict& v) {
             add(v,
                 rule::limit,
                 p.znode + " came at " + e.when(p.born) + " and brought the permits to " +
-                    std::to_string(p.taken) + " of " + std::to_string(p.limit));
+                    std::to_string(p.taken) + " of " + std::to_string(p.limit),
+                p.born);
         }
     }
 }
@@ -23,26 +24,41 @@ void check_taken(const evidence& e, const queue& permits, verdict& v) {
 void check_permits_of(const evidence& e, const turn& t, verdict& v) {
     const auto own = e.granted_znodes(t);
     if (own.empty()) {
-        add(v, rule::token, e.name(t) + " holds a znode that nobody created");
+        add(v, rule::token, e.name(t) + " holds a znode that nobody created", *t.granted);
         return;
     }
     std::uint32_t permits = 0;
     for (const participant* p : own) {
         permits += p->permits;
         if (believed(t) && p->session != t.session) {
-            add(v, rule::token, e.name(t) + " has a znode of another session");
+            add(v, rule::token, e.name(t) + " has a znode of another session", *t.granted);
         }
     }
     if (permits != t.asked.permits) {
         add(v,
             rule::torn,
             e.name(t) + " has " + std::to_string(permits) + " permits and not " +
-                std::to_string(t.asked.permits));
+                std::to_string(t.asked.permits),
+            *t.granted);
+    }
+    if (const participant* place = e.waiting_znode(t)) {
+        if (t.token != place->born_zxid) {
+            add(v, rule::token, e.name(t) + " was " + place->znode, *t.granted);
+        }
+        if (place->gone_zxid != own.front()->born_zxid) {
+            add(v,
+                rule::order,
+                e.name(t) + " did not leave " + place->znode + " for its permits",
+                own.front()->born);
+        }
     }
     for (const std::string& znode : t.znodes) {
         const participant* p = e.find(znode);
         if (p != nullptr && p->permits != 0 && p->born_zxid != own.front()->born_zxid) {
-            add(v, rule::torn, e.name(t) + " got " + znode + " at another time than the others");
+            add(v,
+                rule::torn,
+                e.name(t) + " got " + znode + " at another time than the others",
+                *t.granted);
         }
     }
 }
@@ -78,7 +94,8 @@ void check_believed(const evidence& e, const std::vector<const turn*>& turns, ve
                 rule::limit,
                 e.name(*t) + " was granted at " + e.when(*t->granted) + ", and " +
                     std::to_string(sum) + " permits of " + std::to_string(last->limit) +
-                    " were believed in");
+                    " were believed in",
+                *t->granted);
         }
         v.overlaps += others_act ? 1 : 0;
         present.emplace_back(t, own);

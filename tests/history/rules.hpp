@@ -73,8 +73,8 @@ private:
     std::map<int, const disturbance*> deaths_;
 };
 
-inline void add(verdict& v, violation::rule which, std::string text) {
-    v.violations.push_back({which, std::move(text)});
+inline void add(verdict& v, violation::rule which, std::string text, nanoseconds at = {}) {
+    v.violations.push_back({which, std::move(text), at});
 }
 
 /// Whether it was valid when acquire() had returned, as its holder saw it.
@@ -92,6 +92,8 @@ void check_overlaps(const evidence& e, verdict& v);
 void check_together(const evidence& e, verdict& v);
 /// Tokens, order and overlaps of readers, upgraders and writers.
 void check_modes(const evidence& e, verdict& v);
+/// Barriers: callers that wait, look, set and remove.
+void check_barriers(const evidence& e, verdict& v);
 /// Double barriers, all there is to say about them.
 void check_rounds(const evidence& e, verdict& v);
 /// Elections: tokens, the order of the queue, and what candidates were told.

@@ -46,7 +46,8 @@ void check_order_of(
         add(v,
             rule::order,
             e.name(t) + " was granted at " + e.when(*t.granted) + ", behind " + last.znode +
-                (last.gone ? ", which went at " + e.when(*last.gone) : ", which stayed"));
+                (last.gone ? ", which went at " + e.when(*last.gone) : ", which stayed"),
+            own.gone.value_or(*t.granted));
     }
 }
 
@@ -124,7 +125,8 @@ void check_order(const evidence& e, verdict& v) {
         const participant* last = nullptr;
         for (const participant& own : all) {
             const turn* t = e.turn_of(own);
-            if (last != nullptr && t != nullptr && t->granted && e.waiting_znode(*t) == &own) {
+            if (last != nullptr && t != nullptr && t->granted && e.waiting_znode(*t) == &own &&
+                e.turn_of(*last) != t) {
                 check_order_of(e, *t, own, *last, v);
             }
             last = last == nullptr || own.gone_zxid > last->gone_zxid ? &own : last;

@@ -31,6 +31,19 @@ struct shared_place : story {
         gone(other, 13, 4.1);
     }
 
+    /// Until 20 s, though another one waits.
+    void keeps_place() {
+        told().transactions[2].wall_ms = 20'000;
+        told().transactions[3].wall_ms = 22'000;
+        other.granted = time(20.1);
+        other.observations = {{time(20.1), true, time(23)}};
+        other.ended = time(21);
+    }
+
+    void forgets_one() {
+        ended(asked(1, 3, 2.5, {.locks = {lock}, .silent = true, .shares_place = true}), 30);
+    }
+
     static void granted_as(turn& t, double at, std::uint32_t number) {
         granted(t, at, at + 3);
         const auto created_as = std::stoll(t.znodes.front().substr(znode(0).size() - 10));
@@ -45,22 +58,22 @@ TEST(SharedPlaces, AreFine) {
     EXPECT_EQ(v.grants, 3U);
 }
 
-TEST(SharedPlaces, HaveGreaterTokensWithEachTurn) {
-    shared_place s;
-    s.second.token = s.first.token;
-    EXPECT_EQ(broken(s.judged()), "token");
-}
-
-TEST(SharedPlaces, HaveTheTokensOfTheirZnode) {
-    shared_place s;
-    s.second.token += fencing_token::turns / 2 * 3;
-    EXPECT_NE(broken(s.judged()).find("token"), std::string::npos);
-}
-
-TEST(SharedPlaces, AreHeldByOneAtATime) {
-    shared_place s;
-    story::saw(s.first, 2.5, true, 4);
-    EXPECT_EQ(broken(s.judged()), "overlap");
+TEST(SharedPlaces, FindEachThingThatIsWrong) {
+    expect_broken<shared_place>({
+        {"a token that stays", [](auto& s) { s.second.token = s.first.token; }, "token"},
+        {"a token of another znode",
+         [](auto& s) { s.second.token += fencing_token::turns / 2 * 3; },
+         "token, overlap"},
+        {"two at a time", [](auto& s) { s.saw(s.first, 2.5, true, 4); }, "overlap"},
+        {"a place that stays while another waits", [](auto& s) { s.keeps_place(); }, "orphan"},
+        {"a caller that is forgotten", [](auto& s) { s.forgets_one(); }, "lost wake-up"},
+        {"a caller that is forgotten, with an idle place",
+         [](auto& s) {
+             s.keeps_place();
+             s.forgets_one();
+         },
+         "lost wake-up, orphan"},
+    });
 }
 
 TEST(SharedPlaces, MayStayWhileNoneWaits) {
@@ -73,37 +86,6 @@ TEST(SharedPlaces, MayStayWhileNoneWaits) {
                   [](const transaction& t) { return t.zxid == 11 || t.zxid == 13; });
     s.told().transactions.back().wall_ms = 90'000;
     EXPECT_EQ(broken(s.judged()), "");
-}
-
-TEST(SharedPlaces, DoNotStayWhileAnotherWaits) {
-    shared_place s;
-    s.told().transactions[2].wall_ms = 20'000;
-    s.told().transactions[3].wall_ms = 22'000;
-    s.other.granted = story::time(20.1);
-    s.other.observations = {{story::time(20.1), true, story::time(23)}};
-    s.other.ended = story::time(21);
-    EXPECT_EQ(broken(s.judged()), "orphan");
-}
-
-TEST(SharedPlaces, AreGivenToCallersThatWaitForNothingElse) {
-    shared_place s;
-    turn& forgotten =
-        s.asked(1, 3, 2.5, {.locks = {story::lock}, .silent = true, .shares_place = true});
-    story::ended(forgotten, 30);
-    EXPECT_EQ(broken(s.judged()), "lost wake-up");
-}
-
-TEST(SharedPlaces, ThatAreIdleAreInNoCallersWay) {
-    shared_place s;
-    s.told().transactions[2].wall_ms = 20'000;
-    s.told().transactions[3].wall_ms = 22'000;
-    s.other.granted = story::time(20.1);
-    s.other.observations = {{story::time(20.1), true, story::time(23)}};
-    s.other.ended = story::time(21);
-    turn& forgotten =
-        s.asked(1, 3, 2.5, {.locks = {story::lock}, .silent = true, .shares_place = true});
-    story::ended(forgotten, 30);
-    EXPECT_NE(broken(s.judged()).find("lost wake-up"), std::string::npos);
 }
 
 }  // namespace

@@ -4,9 +4,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include <gtest/gtest.h>
 
 namespace latchkey::history {
 
@@ -121,7 +124,6 @@ public:
         return std::string(lock).append(marker).append(std::to_string(1'000'000'000 + zxid));
     }
 
-private:
     /// What has the zxid of the transaction before is part of that.
     void log(std::int64_t zxid, std::int64_t session, double at, znode_change change) {
         if (!told_.transactions.empty() && told_.transactions.back().zxid == zxid) {
@@ -134,6 +136,7 @@ private:
                                       .changes = {std::move(change)}});
     }
 
+private:
     history told_;
 };
 
@@ -146,6 +149,23 @@ private:
         }
     }
     return result;
+}
+
+/// A story that is fine but for one change, and the rules that it breaks then.
+template <class Story>
+struct wrong {
+    const char* what;
+    void (*change)(Story& s);
+    const char* breaks;
+};
+
+template <class Story>
+void expect_broken(std::initializer_list<wrong<Story>> all) {
+    for (const wrong<Story>& each : all) {
+        Story s;
+        each.change(s);
+        EXPECT_EQ(broken(s.judged()), each.breaks) << each.what;
+    }
 }
 
 }  // namespace latchkey::history

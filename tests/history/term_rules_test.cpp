@@ -105,12 +105,6 @@ TEST(HistoryTerms, FindsNothingWrongWithOneAfterTheOther) {
     EXPECT_EQ(v.hand_over.count(), 1U);
 }
 
-TEST(HistoryTerms, RefusesTheTokenOfAWriteBySomebodyElse) {
-    two_terms s;
-    s.logged(16).session = 101;
-    EXPECT_EQ(broken(s.judged()), "token");
-}
-
 TEST(HistoryTerms, TakesTheWriteInWhichTheLastLeaderNamedItsSuccessor) {
     two_terms s;
     s.second.token = 15;
@@ -124,37 +118,26 @@ TEST(HistoryTerms, TakesTheWriteInWhichTheLastLeaderNamedItsSuccessor) {
     EXPECT_EQ(broken(s.judged()), "token");
 }
 
-TEST(HistoryTerms, RefusesATokenThatIsNoWrite) {
-    two_terms s;
-    s.second.token = 99;
-    EXPECT_EQ(broken(s.judged()), "token");
-}
-
-TEST(HistoryTerms, RefusesATokenOfAWriteAfterTheZnodeWasGone) {
-    two_terms s;
-    s.record(s.second, 18, 3.02);
-    s.second.token = 18;
-    EXPECT_EQ(broken(s.judged()), "token");
-}
-
-TEST(HistoryTerms, RefusesALaterTermWithASmallerToken) {
-    two_terms s;
-    s.record(s.first, 30, 1.05);
-    s.logged(15).zxid = 31;
-    s.first.token = 30;
-    EXPECT_EQ(broken(s.judged()), "token, overlap");
-}
-
-TEST(HistoryTerms, RefusesTwoWhoBelieveToLead) {
-    two_terms s;
-    s.saw(s.first, 2.3, true, 4);
-    EXPECT_NE(broken(s.judged()).find("overlap"), std::string::npos);
-}
-
-TEST(HistoryTerms, RefusesATermBehindSomebodyWhoIsAhead) {
-    two_terms s;
-    s.logged(15).wall_ms = 2'500;
-    EXPECT_EQ(broken(s.judged()), "order");
+TEST(HistoryTerms, FindsEachThingThatIsWrong) {
+    expect_broken<two_terms>({
+        {"the write of another", [](auto& s) { s.logged(16).session = 101; }, "token"},
+        {"a token that is no write", [](auto& s) { s.second.token = 99; }, "token"},
+        {"a write after the znode was gone",
+         [](auto& s) {
+             s.record(s.second, 18, 3.02);
+             s.second.token = 18;
+         },
+         "token"},
+        {"a later term with a smaller token",
+         [](auto& s) {
+             s.record(s.first, 30, 1.05);
+             s.logged(15).zxid = 31;
+             s.first.token = 30;
+         },
+         "token, overlap"},
+        {"two who believe", [](auto& s) { s.saw(s.first, 2.3, true, 4); }, "overlap"},
+        {"a term behind another", [](auto& s) { s.logged(15).wall_ms = 2'500; }, "order"},
+    });
 }
 
 TEST(HistoryTerms, LetsAYoungerOneOfTheLeadersNumberComeFirst) {

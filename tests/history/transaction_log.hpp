@@ -26,6 +26,7 @@ struct transaction {
     std::int64_t zxid = 0;
     std::int64_t session = 0;  ///< who asked for it; 0: the servers themselves
     std::int64_t wall_ms = 0;  ///< when the leader prepared it, by its wall clock
+    std::int64_t wall_ns = 0;  ///< and so much later, if that clock tells it
     bool opens_session = false;
     bool closes_session = false;
     /// In order; empty for what was refused, and for what is of no interest here.

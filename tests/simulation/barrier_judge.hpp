@@ -2,49 +2,69 @@
 
 #include "meeting_judge.hpp"
 
+#include <cstddef>
 #include <map>
+#include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 
 namespace latchkey::simulation {
 
-/// What a call asks of a barrier.
-enum class barrier_wish : std::uint8_t { wait, set, remove };
-
-/// A barrier's promises, beside those of every meeting_judge:
-///
-///   I1   Nobody passes who has waited while it stood, all the time since before his call, in the
-///        order of the servers.
-///   I2   Who is told that it is set, or gone, is told it when it was, at some moment of his call.
-///   I8   When it is gone, everybody passes.
-///   I9   Who only looks is told that it stands only if it does.
-///   I11  A wait takes the requests that were promised, and none while it lasts.
+/// Barriers and double barriers: writes their calls down. Their promises, beside those of every
+/// meeting_judge, are among the rules of tests/history. Only what calls cost (I11) is judged here:
+/// a history counts no requests.
 class barrier_judge final : public meeting_judge {
 public:
+    using deed = history::wish::deed;
+
     using meeting_judge::meeting_judge;
 
-    void told(call& c, barrier_wish what, std::error_code ec, bool done);
+    /// A call begins; `data` is that of its znodes. Returns the number of its turn.
+    std::size_t begins_turn(const call& c, deed what = {}, const std::string& data = {});
 
-    [[nodiscard]] bool stands(const std::string& directory) const;
+    /// How it ended; `inside`: what its object says of itself, if it is still there.
+    void told(call& c,
+              std::size_t turn,
+              std::error_code ec,
+              bool reached,
+              std::optional<bool> inside = {});
+
+    // Of one that has entered.
+    void leaves(std::size_t turn) { told_->turn(turn).leaving = told_->moment(); }
+
+    void left(
+        call& c, std::size_t turn, std::error_code ec, bool reached, std::optional<bool> inside);
+
+    /// Its object was destroyed.
+    void outside(std::size_t turn) { inside_.erase(turn); }
+
+    /// Whether the barrier stands.
+    [[nodiscard]] bool stands(const std::string& path) const { return standing_.contains(path); }
+
+    /// Enough are there: nobody has to come to make a round begin.
+    [[nodiscard]] bool can_begin(const std::string& directory) const {
+        return truth_.queue_of(directory).size() >= stage_.what.wanted;
+    }
+
+    // judge
+    [[nodiscard]] bool idle() const override;
 
 private:
-    struct barrier_record {
-        bool stands = false;
-        duration since{-1};  ///< when that changed
-    };
-
     void applied(const model::transaction& t, const participants& changed) override;
 
-    [[nodiscard]] bool may_watch(const std::string&, std::int64_t) const override { return false; }
+    /// Participants of rounds watch each other.
+    [[nodiscard]] bool may_watch(const std::string& path, std::int64_t) const override {
+        return told_->is_of(history::layout::rounds) && queues_watched_.contains(path);
+    }
 
     [[nodiscard]] bool explains(const call& c, std::error_code ec) const override;
+    [[nodiscard]] history::answer answer_of(const call& c, std::error_code ec) const;
+    void check_cost(const call& c);
 
-    /// In all of that time.
-    [[nodiscard]] bool stood_since(const std::string& directory, duration begun) const;
-    [[nodiscard]] bool was_gone_since(const std::string& directory, duration begun) const;
-    void check_requests(const call& c);
-
-    std::map<std::string, barrier_record> barriers_;  ///< by path
+    std::set<std::string> standing_;
+    std::map<std::size_t, std::shared_ptr<client_record>> inside_;  ///< by turn
 };
 
 }  // namespace latchkey::simulation

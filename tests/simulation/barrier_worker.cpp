@@ -20,22 +20,23 @@ void barrier_worker::go_on() {
         return wait();
     }
     const bool there = barriers_.stands(of_.object_at(object_).what.directory);
-    change(there != chance("go_on", 0.2) ? barrier_wish::remove : barrier_wish::set);
+    change(there != chance("go_on", 0.2) ? deed::remove : deed::set);
 }
 
 /// A set() that was not answered may come yet. Whoever waits passes in the end.
 bool barrier_worker::wind_up() {
     if (waits() && barriers_.stands(of_.object_at(object_).what.directory)) {
-        change(barrier_wish::remove);
+        change(deed::remove);
     }
     return false;
 }
 
-std::function<void(std::error_code, bool)> barrier_worker::told(const asked& a, barrier_wish what) {
-    return [weak = weak_from_this(), c = a.what, what](std::error_code ec, bool done) {
+std::function<void(std::error_code, bool)> barrier_worker::told(const asked& a, deed what) {
+    const std::size_t turn = barriers_.begins_turn(*a.what, what);
+    return [weak = weak_from_this(), c = a.what, turn](std::error_code ec, bool done) {
         const auto self = std::static_pointer_cast<barrier_worker>(weak.lock());
         if (self) {
-            self->barriers_.told(*c, what, ec, done);
+            self->barriers_.told(*c, turn, ec, done);
             self->ends(*c);
             self->misbehave();
         }
@@ -50,31 +51,32 @@ void barrier_worker::wait() {
     if (barrier_) {
         stage_.tell(name_, " waits");
         const asked a = begins(stage_.what.tries);
-        barrier_->async_wait(
-            a.what->limit.value_or(duration::max()), a.stop, told(a, barrier_wish::wait));
+        barrier_->async_wait(a.what->limit.value_or(duration::max()),
+                             a.stop,
+                             told(a, a.what->tries() ? deed::look : deed::wait));
     }
 }
 
 /// What set() and remove() do, which wait for it.
-void barrier_worker::change(barrier_wish to) {
+void barrier_worker::change(deed to) {
     client* const c = of_.usable_client();
     if (c == nullptr) {
         return;
     }
     const auto core = client_core::of(*c);
     auto as = queue_recipe_of(*core, of_.object_at(object_).paths.front(), {}, {.data = name_});
-    stage_.tell(name_, to == barrier_wish::set ? " sets" : " removes");
+    stage_.tell(name_, to == deed::set ? " sets" : " removes");
     const asked a = begins(1);
-    start_async(to == barrier_wish::set ? barrier_change::to_stand(core, as)
-                                        : barrier_change::to_be_gone(core, as),
-                duration{},
-                a.stop,
-                told(a, to));
+    start_async(
+        to == deed::set ? barrier_change::to_stand(core, as) : barrier_change::to_be_gone(core, as),
+        duration{},
+        a.stop,
+        told(a, to));
 }
 
 void barrier_worker::release() {
     if (!calls()) {
-        change(barrier_wish::remove);
+        change(deed::remove);
     }
 }
 

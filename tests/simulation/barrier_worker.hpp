@@ -21,13 +21,14 @@ public:
     void release() override;
 
 private:
+    using deed = barrier_judge::deed;
+
     void go_on() override;
     bool wind_up() override;
     void destroy() override;
     void wait();
-    void change(barrier_wish to);
-    [[nodiscard]] std::function<void(std::error_code, bool)> told(const asked& a,
-                                                                  barrier_wish what);
+    void change(deed to);
+    [[nodiscard]] std::function<void(std::error_code, bool)> told(const asked& a, deed what);
 
     barrier_judge& barriers_;
     std::unique_ptr<barrier> barrier_;

@@ -9,7 +9,7 @@ namespace latchkey::simulation {
 
 double_barrier_worker::double_barrier_worker(program& of, std::size_t object, std::string name)
     : meeting_worker(of, object, std::move(name)),
-      rounds_(static_cast<double_barrier_judge&>(of.judge_)) {}
+      rounds_(static_cast<barrier_judge&>(of.judge_)) {}
 
 void double_barrier_worker::go_on() {
     if (!barrier_) {
@@ -24,7 +24,7 @@ void double_barrier_worker::go_on() {
     if (calls()) {
         return;
     }
-    if (inside()) {
+    if (turn_) {
         enter_once_more();
         leave();
     } else {
@@ -34,41 +34,43 @@ void double_barrier_worker::go_on() {
 
 /// Who waits together with enough others is not cancelled: it has to get in.
 bool double_barrier_worker::wind_up() {
-    if (waits() && !inside() && !rounds_.can_begin(of_.object_at(object_).what.directory)) {
+    if (waits() && !turn_ && !rounds_.can_begin(of_.object_at(object_).what.directory)) {
         cancel_all();
-    } else if (inside() && !calls()) {
+    } else if (turn_ && !calls()) {
         leave();
     }
-    return inside();
+    return turn_.has_value();
 }
 
 void double_barrier_worker::make() {
-    client* const c = of_.usable_client();
-    if (c == nullptr) {
-        return;
+    if (client* const c = of_.usable_client()) {
+        ++made_;
+        barrier_ = std::make_unique<double_barrier>(*c,
+                                                    of_.object_at(object_).paths.front(),
+                                                    stage_.what.wanted,
+                                                    lock_options{.data = data()});
     }
-    const program::object& o = of_.object_at(object_);
-    attender_ = std::make_shared<attender>();
-    attender_->by = of_.record();
-    attender_->who = name_;
-    attender_->directory = o.what.directory;
-    attender_->data = name_ + '#' + std::to_string(++made_);
-    barrier_ = std::make_unique<double_barrier>(
-        *c, o.paths.front(), stage_.what.wanted, lock_options{.data = attender_->data});
-    attender_->barrier = barrier_.get();
-    rounds_.begins(attender_);
+}
+
+std::optional<bool> double_barrier_worker::says(int object) const {
+    return barrier_ && object == made_ ? std::optional(barrier_->inside()) : std::nullopt;
 }
 
 void double_barrier_worker::enter() {
     stage_.tell(name_, " enters");
     const asked a = begins(stage_.what.tries);
-    const auto handler = [weak = weak_from_this(), c = a.what, by = attender_](std::error_code ec,
-                                                                               bool reached) {
+    const std::size_t turn = rounds_.begins_turn(*a.what, {}, data());
+    const auto handler = [weak = weak_from_this(), c = a.what, turn, object = made_](
+                             std::error_code ec, bool reached) {
         const auto self = std::static_pointer_cast<double_barrier_worker>(weak.lock());
         if (!self) {
             return;
         }
-        self->rounds_.entered(*c, *by, ec, reached);
+        const auto said = self->says(object);
+        self->rounds_.told(*c, turn, ec, reached, said);
+        if (said && reached) {
+            self->turn_ = turn;
+        }
         self->ends(*c);
         self->misbehave();
     };
@@ -81,16 +83,21 @@ void double_barrier_worker::enter() {
 void double_barrier_worker::leave() {
     stage_.tell(name_, " leaves");
     const asked a = begins(stage_.what.tries);
-    const auto handler = [weak = weak_from_this(), c = a.what, by = attender_](std::error_code ec,
-                                                                               bool reached) {
+    rounds_.leaves(*turn_);
+    const auto handler = [weak = weak_from_this(), c = a.what, turn = *turn_, object = made_](
+                             std::error_code ec, bool reached) {
         const auto self = std::static_pointer_cast<double_barrier_worker>(weak.lock());
         if (!self) {
             return;
         }
-        self->rounds_.left(*c, *by, ec, reached);
+        const auto said = self->says(object);
+        self->rounds_.left(*c, turn, ec, reached, said);
+        if (said) {
+            self->turn_.reset();
+        }
         self->ends(*c);
         self->misbehave();
-        if (!self->stage_.over() && !self->calls() && self->barrier_ && !self->inside() &&
+        if (!self->stage_.over() && !self->calls() && self->barrier_ && !self->turn_ &&
             self->chance("leave", 0.2)) {
             self->enter();  // sooner than others have heard of the end
         }
@@ -114,7 +121,7 @@ void double_barrier_worker::enter_once_more() {
 }
 
 void double_barrier_worker::release() {
-    if (barrier_ && inside() && !calls()) {
+    if (barrier_ && turn_ && !calls()) {
         leave();
     }
 }
@@ -122,9 +129,10 @@ void double_barrier_worker::release() {
 void double_barrier_worker::destroy() {
     if (barrier_) {
         stage_.tell(name_, " destroys its barrier");
-        attender_->barrier = nullptr;
+        if (turn_) {
+            rounds_.outside(*std::exchange(turn_, {}));
+        }
         barrier_.reset();
-        attender_.reset();
         leave_behind();
     }
 }

@@ -2,10 +2,12 @@
 
 #include <latchkey/double_barrier.hpp>
 
-#include "double_barrier_judge.hpp"
+#include "barrier_judge.hpp"
 #include "meeting_worker.hpp"
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace latchkey::simulation {
@@ -27,12 +29,15 @@ private:
     void leave();
     void enter_once_more();
 
-    [[nodiscard]] bool inside() const { return attender_ && attender_->in; }
+    /// Of the object of that number: nothing if it was destroyed.
+    [[nodiscard]] std::optional<bool> says(int object) const;
 
-    double_barrier_judge& rounds_;
+    [[nodiscard]] std::string data() const { return name_ + '#' + std::to_string(made_); }
+
+    barrier_judge& rounds_;
     std::unique_ptr<double_barrier> barrier_;
-    std::shared_ptr<attender> attender_;  ///< of it
-    int made_ = 0;
+    int made_ = 0;                     ///< objects
+    std::optional<std::size_t> turn_;  ///< while it is inside
 };
 
 }  // namespace latchkey::simulation

@@ -12,6 +12,7 @@
 namespace latchkey::simulation {
 
 /// What the judges of elections have in common: candidates, the leaders' records, and observers.
+/// What is published and heard of depends on who was hindered, and when, which no history has.
 class election_judge : public judge {
 public:
     explicit election_judge(stage& s)

@@ -68,6 +68,8 @@ struct watching {
 ///        one, and gets none, was told so because somebody else had it.
 ///   I11  Joins, leaves and new data cost those who watch what was promised, and the others
 ///   nothing.
+/// It is no part of tests/history: a history does not know what hinders a client, and a run ends
+/// only when all is well.
 class group_judge final : public meeting_judge {
 public:
     explicit group_judge(stage& s) : meeting_judge(s), groups_(truth_), timely_(s) {}

@@ -28,12 +28,16 @@ std::set<std::string> directories_of(const plan& p) {
 
 }  // namespace
 
-judge::judge(stage& s)
+judge::judge(stage& s, std::optional<history::layout> l)
     : stage_(s),
       truth_(s.recipe.names(), directories_of(s.what)),
       turns_(s, truth_),
       queues_watched_(directories_of(s.what)),
-      asks_(s.random("judge").chance(0.5)) {}
+      asks_(s.random("judge").chance(0.5)) {
+    if (l) {
+        told_.emplace(s, *l);
+    }
+}
 
 bool judge::quiet() const {
     return directories_removed_ == 0 && std::all_of(stage_.counts.faults.begin(),

@@ -3,6 +3,7 @@
 #include <latchkey/hold.hpp>
 #include <latchkey/lock_options.hpp>
 
+#include "chronicle.hpp"
 #include "ensemble/connection.hpp"
 #include "ensemble/virtual/virtual_loop.hpp"
 #include "ensemble/virtual/virtual_process.hpp"
@@ -139,7 +140,10 @@ struct deal {
 
 /// Checks the promises, with the servers' log before it. On the loop only.
 ///
-/// These are a mutex's; where another recipe promises something else, its judge says so.
+/// These are a mutex's; where another recipe promises something else, its judge says so. What a
+/// history can tell of barriers, double barriers and semaphores, the rules of tests/history judge.
+/// A history holds no clocks of clients, watches, requests or hindrances: what depends on them is
+/// judged here, and so are the recipes whose other promises are few lines beside that.
 ///
 ///   I1   One holds: never two whose znodes are there; a place is kept until its hold is released,
 ///        also a lost one, and callers of one object never hold at once.
@@ -165,7 +169,8 @@ struct deal {
 ///        it is granted before that time has passed, by any clock. (I15 is turn_judge's.)
 class judge {
 public:
-    explicit judge(stage& s);
+    /// With a layout, what happens is written down, and judged by the rules of tests/history.
+    explicit judge(stage& s, std::optional<history::layout> l = {});
 
     judge(const judge&) = delete;
     judge& operator=(const judge&) = delete;
@@ -207,6 +212,9 @@ public:
 
     /// No participant is left.
     [[nodiscard]] virtual bool empty() const;
+
+    /// The run is over: what it wrote down is judged by the rules of tests/history.
+    void judge_history();
 
     /// All programs are gone.
     virtual void check_end();
@@ -300,6 +308,7 @@ protected:
 
     stage& stage_;
     truth truth_;
+    std::optional<chronicle> told_;
     turn_judge turns_;
     const std::set<std::string> queues_watched_;
     std::uint64_t directories_removed_ = 0;

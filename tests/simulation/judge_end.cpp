@@ -11,6 +11,36 @@ namespace latchkey::simulation {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+/// That a rule of tests/history stands for.
+const char* invariant_of(history::violation::rule r) noexcept {
+    using enum history::violation::rule;
+    switch (r) {
+        case passed:
+        case round:
+        case limit:
+        case torn:
+        case overlap:
+            return "I1";
+        case changed:
+        case farewell:
+            return "I2";
+        case token:
+            return "I3";
+        case order:
+            return "I4";
+        case orphan:
+            return "I5";
+        case lost_wakeup:
+            return "I8";
+        default:
+            return "I9";
+    }
+}
+
+}  // namespace
+
 bool judge::idle() const {
     const auto is_crashed = [](const auto& one) { return one->by->crashed; };
     return std::all_of(holds_.begin(), holds_.end(), is_crashed) &&
@@ -44,6 +74,15 @@ void judge::check_end() {
         }
     }
     check_wake_ups();
+}
+
+void judge::judge_history() {
+    if (told_) {
+        const history::verdict v = told_->judged(quiet());
+        for (const history::violation& each : v.violations) {
+            stage_.broken(invariant_of(each.which), each.text, each.at);
+        }
+    }
 }
 
 /// One release wakes one waiter. Who gave up a place may be told of the znode ahead of it all the

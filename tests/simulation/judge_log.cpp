@@ -39,6 +39,9 @@ void judge::opened(const std::shared_ptr<client_record>& by, std::int64_t sessio
 }
 
 void judge::received(const model::connection& c, const model::packet& p) {
+    if (told_) {
+        told_->received(p);
+    }
     if (p.what == model::packet::kind::close) {
         stage_.tell("  ", c.session & 0xffff, ": farewell");
         farewells_[c.session] = &c;
@@ -151,6 +154,9 @@ void judge::committed(const model::transaction& t) {
         } else {
             removed(*p);
         }
+    }
+    if (told_) {
+        told_->committed(t);
     }
     applied(t, changed);
 }

@@ -21,6 +21,7 @@ namespace latchkey::simulation {
 ///   I4   The first everywhere, and nobody who never was that at once: unless nobody was ahead
 ///        in any of the lists behind its creation, which are not of one moment.
 ///   I6   A waiter watches one znode of others in each directory.
+/// It knows what was read and what disturbed a release, which no history has.
 class multi_mutex_judge final : public judge {
 public:
     using judge::judge;

@@ -7,24 +7,20 @@
 namespace latchkey::simulation {
 namespace {
 
-std::optional<std::uint32_t> limit_in(std::string_view data) {
+/// 0: none.
+std::uint32_t limit_in(std::string_view data) {
     std::uint32_t limit = 0;
     const auto [end, failed] = std::from_chars(data.data(), data.data() + data.size(), limit);
-    const bool whole = failed == std::errc{} && end == data.data() + data.size();
-    return whole && limit > 0 ? std::optional(limit) : std::nullopt;
-}
-
-std::uint64_t sum_of(const participants& permits) {
-    std::uint64_t sum = 0;
-    for (const auto& p : permits) {
-        sum += p->permits;
-    }
-    return sum;
+    return failed == std::errc{} && end == data.data() + data.size() ? limit : 0;
 }
 
 }  // namespace
 
-permit_judge::permit_judge(stage& s) : judge(s), leases_(!s.recipe.names().weighted) {
+permit_judge::permit_judge(stage& s)
+    : judge(s,
+            s.recipe.names().weighted ? history::layout::semaphore
+                                      : history::layout::curator_semaphore),
+      leases_(!s.recipe.names().weighted) {
     for (const plan::client& c : s.what.clients) {
         for (const plan::object& o : c.objects) {
             const std::string path = o.directory.substr(0, o.directory.rfind('/'));
@@ -33,14 +29,12 @@ permit_judge::permit_judge(stage& s) : judge(s), leases_(!s.recipe.names().weigh
                     return other.path == path;
                 });
             if (known == semaphores_.end()) {
-                semaphores_.push_back(
-                    {path, o.directory, o.more_directories.front(), {}, {}, {}, {}});
+                semaphores_.push_back({path, o.directory, o.more_directories.front(), {}, {}});
             }
         }
     }
     if (leases_) {
         for (semaphore& one : semaphores_) {
-            one.limit = s.what.permits;
             one.limits.insert(s.what.permits);
         }
     }
@@ -54,76 +48,24 @@ const permit_judge::semaphore& permit_judge::of(const call& c) const {
 
 // ---- the log ----
 
-void permit_judge::applied(const model::transaction& t, const participants& changed) {
+void permit_judge::applied(const model::transaction& t, const participants&) {
     for (semaphore& s : semaphores_) {
         for (const model::change& c : t.changes) {
             if (c.path == s.path && !leases_) {
                 note_limit(s, c);
             }
         }
-        admitted(s, t.zxid, changed);
         note_head(s);
     }
 }
 
 void permit_judge::note_limit(semaphore& s, const model::change& c) {
     using enum model::change::kind;
-    if (c.what == remove) {
-        s.limit.reset();
-    } else if (c.what == create || c.what == set_data) {
+    if (c.what == create || c.what == set_data) {
         resizes_ += c.what == set_data ? 1U : 0U;
-        s.limit = limit_in(c.data);
-        s.limits.insert(s.limit.value_or(0));
+        s.limits.insert(limit_in(c.data));
         s.made = c.what == create ? stage_.now() : s.made;
         stage_.tell("    the limit of ", s.path, " is ", c.data);
-    }
-}
-
-/// The permits that one transaction has created, of one participant or, wrongly, of several.
-void permit_judge::admitted(semaphore& s, std::int64_t zxid, const participants& changed) {
-    std::map<std::string, admission> created;
-    for (const auto& p : changed) {
-        if (p->there() && !p->foreign() && p->czxid == zxid &&
-            p->path.starts_with(s.permits + '/')) {
-            created[p->attempt].permits.push_back(p);
-        }
-    }
-    for (auto& [attempt, a] : created) {
-        a.zxid = zxid;
-        for (const auto& p : changed) {
-            if (!p->there() && p->attempt == attempt && p->path.starts_with(s.queue + '/')) {
-                a.place = p;
-            }
-        }
-        check_admission(s, a);
-        if (!s.admissions.emplace(attempt, a).second) {
-            stage_.broken("I1", attempt + " took permits a second time");
-        }
-    }
-}
-
-void permit_judge::check_admission(const semaphore& s, const admission& a) {
-    const std::string& who = a.permits.front()->path;
-    std::uint64_t taken = 0;
-    for (const auto& [czxid, p] : truth_.queue_of(s.permits)) {
-        taken += p->foreign() ? 0 : p->permits;
-    }
-    if (!s.limit || taken > *s.limit) {
-        return stage_.broken("I1",
-                             who + " brought the permits to " + std::to_string(taken) + " of " +
-                                 std::to_string(s.limit.value_or(0)));
-    }
-    if (a.place == nullptr) {
-        return stage_.broken("I4", who + " was taken by one who did not leave the queue for it");
-    }
-    for (const auto& [place, other] : truth_.queue_of(s.queue)) {
-        if (place < a.place->place && !other->foreign() && other->attempt != a.place->attempt) {
-            return stage_.broken("I4", who + " was taken while " + other->path + " is ahead");
-        }
-    }
-    const auto& unordered = truth_.unordered_in(s.queue);
-    if (!unordered.empty() && unordered.begin()->first < a.place->place.zxid) {
-        stage_.broken("I4", who + " was taken beside " + unordered.begin()->second);
     }
 }
 
@@ -137,30 +79,50 @@ void permit_judge::note_head(semaphore& s) {
     }
 }
 
-// ---- how calls end ----
+// ---- what is written down ----
 
+/// The rules of tests/history know what the place and the permits have to be.
 void permit_judge::check_token(const call& c, const hold& h, const participants& places) {
-    const semaphore& s = of(c);
-    const auto found = s.admissions.find(places.front()->attempt);
-    if (found == s.admissions.end() || found->second.place == nullptr) {
-        return stage_.broken("I1", c.who + " was granted what it never took, " + h.path());
+    const std::string& attempt = places.front()->attempt;
+    history::turn& t = told_->turn(
+        turns_[attempt] = told_->begins(
+            c.by->number, {.locks = {of(c).path}, .permits = c.what.permits, .silent = true}));
+    for (const auto& [place, p] : truth_.history_of(c.directory)) {
+        if (p->attempt == attempt) {
+            t.znodes.push_back(p->path);
+        }
     }
-    const admission& a = found->second;
-    if (h.token().zxid != a.place->czxid) {
-        return stage_.broken("I3",
-                             c.who + "'s token is not the czxid of its place, " + a.place->path);
+    bool there = h.valid();
+    for (const auto& p : places) {
+        t.znodes.push_back(p->path);
+        there = there && p->there();
     }
-    const bool all =
-        std::is_permutation(places.begin(), places.end(), a.permits.begin(), a.permits.end());
-    if (!all || sum_of(places) != c.what.permits) {
-        stage_.broken("I1",
-                      c.who + " was granted " + std::to_string(sum_of(places)) + " of " +
-                          std::to_string(sum_of(a.permits)) + " permits instead of " +
-                          std::to_string(c.what.permits));
+    t.granted = told_->moment();
+    t.token = h.token().zxid;
+    t.session = places.front()->owner;
+    t.observations = {{*t.granted, there, duration::max()}};
+}
+
+/// Belief counts while all of its znodes are there; how long it may last after that, the judge of
+/// mutexes knows, who knows the clocks.
+void permit_judge::follow(held& h) {
+    history::observation& last = told_->turn(turns_.at(h.place->attempt)).observations.back();
+    const bool whole =
+        h.place->there() &&
+        std::all_of(h.others.begin(), h.others.end(), [](const auto& p) { return p->there(); });
+    if (last.valid && whole && believes(h)) {
+        last.at = told_->moment();
     }
 }
 
-/// That it was the first was seen when it took the permits.
+void permit_judge::released(const held& h) {
+    if (const auto own = turns_.find(h.place->attempt); own != turns_.end()) {
+        told_->turn(own->second).ended = told_->moment();
+    }
+}
+
+// ---- how calls end ----
+
 void permit_judge::check_first(const call& c, const participants&) {
     if (c.stated && !of(c).limits.contains(*c.stated)) {
         stage_.broken("I9",

@@ -2,9 +2,9 @@
 
 #include "judge.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,7 +14,8 @@
 
 namespace latchkey::simulation {
 
-/// A semaphore's promises, and those of Curator's kind. What is different from a mutex's:
+/// A semaphore's promises, and those of Curator's kind. What is different from a mutex's; I1, I3
+/// and I4 the rules of tests/history judge:
 ///
 ///   I1   No grant brings the permits that are taken above the limit, as it is stored then; who
 ///        has some keeps them when it is lowered. All that were asked for are taken at once, or
@@ -38,6 +39,8 @@ private:
     void applied(const model::transaction& t, const participants& changed) override;
     void check_token(const call& c, const hold& h, const participants& places) override;
     void check_first(const call& c, const participants& places) override;
+    void follow(held& h) override;
+    void released(const held& h) override;
 
     void check_order(const std::string&, const std::string&, const wish&, fencing_token) override {}
 
@@ -46,26 +49,15 @@ private:
     [[nodiscard]] std::optional<testing::counters> budget(const call& c,
                                                           const hold& h) const override;
 
-    /// Who took permits, and when.
-    struct admission {
-        std::int64_t zxid = 0;
-        std::shared_ptr<participant> place;  ///< in the queue, until then
-        participants permits;
-    };
-
     struct semaphore {
         std::string path;
         std::string queue;
         std::string permits;
-        std::optional<std::uint32_t> limit;           ///< now; none: there is no semaphore
-        std::set<std::uint32_t> limits;               ///< all that ever were
-        duration made{};                              ///< when there was one at last
-        std::map<std::string, admission> admissions;  ///< by attempt
+        std::set<std::uint32_t> limits;  ///< all that ever were
+        duration made{};                 ///< when there was one at last
     };
 
     void note_limit(semaphore& s, const model::change& c);
-    void admitted(semaphore& s, std::int64_t zxid, const participants& changed);
-    void check_admission(const semaphore& s, const admission& a);
     void note_head(semaphore& s);
     [[nodiscard]] std::int64_t holder_of_watches(std::int64_t session) const;
     [[nodiscard]] const semaphore& of(const call& c) const;
@@ -74,6 +66,7 @@ private:
     std::vector<semaphore> semaphores_;
     std::set<std::pair<std::string, std::int64_t>> heads_;  ///< that were: by queue
     std::uint64_t resizes_ = 0;
+    std::map<std::string, std::size_t> turns_;  ///< by attempt
 };
 
 }  // namespace latchkey::simulation

@@ -3,11 +3,9 @@
 #include <latchkey/error.hpp>
 #include <latchkey/mutex.hpp>
 
-#include "barrier_recipe.hpp"
-#include "double_barrier_recipe.hpp"
-#include "group_recipe.hpp"
 #include "judge.hpp"
 #include "leader_recipe.hpp"
+#include "meeting_recipe.hpp"
 #include "multi_mutex_recipe.hpp"
 #include "permit_recipe.hpp"
 #include "selector_recipe.hpp"

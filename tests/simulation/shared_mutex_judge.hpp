@@ -8,7 +8,8 @@
 
 namespace latchkey::simulation {
 
-/// A shared_mutex's promises, where they are not a mutex's.
+/// A shared_mutex's promises, where they are not a mutex's. It follows the znodes of a hold while
+/// its mode changes; a history has what programs were told.
 ///
 ///   I1   One writes, or many read. Who may upgrade is beside those that read before him, and
 ///        alone among his like. Between two modes of one hold nobody else comes.

@@ -38,10 +38,10 @@ stage::stage(const options& how)
     }
 }
 
-void stage::broken(const char* invariant, std::string text) {
+void stage::broken(const char* invariant, std::string text, std::optional<duration> at) {
     tell("** ", invariant, ": ", text);
-    if (violations.empty()) {
-        violations.push_back({invariant, std::move(text), now()});
+    if (violations.empty() || at.value_or(now()) < violations.front().at) {
+        violations = {{invariant, std::move(text), at.value_or(now())}};
     }
 }
 
@@ -80,6 +80,7 @@ public:
         restore();
         calm();
         ending();
+        judge_.judge_history();
         if (stage_.over()) {
             stage_.violations.front().text += "\n    " + judge_.picture();
         }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -61,7 +62,8 @@ struct stage {
 
     [[nodiscard]] bool over() const noexcept { return !violations.empty(); }
 
-    void broken(const char* invariant, std::string text);
+    /// The earliest is the cause: what is noticed later says when it was.
+    void broken(const char* invariant, std::string text, std::optional<duration> at = {});
 
     /// A line of the tale: `parts` are written only if somebody wants to hear it. They are part of
     /// the trace by `mark`.

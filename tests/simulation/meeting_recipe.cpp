@@ -1,24 +1,8 @@
-#include "double_barrier_recipe.hpp"
-
-#include "double_barrier_judge.hpp"
-#include "double_barrier_worker.hpp"
-#include "program.hpp"
-#include "stage.hpp"
+#include "meeting_recipe.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace latchkey::simulation {
-
-std::shared_ptr<caller> double_barrier_recipe::make_caller(program& of,
-                                                           std::size_t object,
-                                                           std::string name) const {
-    return std::make_shared<double_barrier_worker>(of, object, std::move(name));
-}
-
-std::unique_ptr<judge> double_barrier_recipe::judge_of(stage& s) const {
-    return std::make_unique<double_barrier_judge>(s);
-}
 
 /// A round needs some of those who are there as a rule, or all.
 void double_barrier_recipe::adapt(plan& p, model::random_source& random) const {
