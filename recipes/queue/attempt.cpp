@@ -110,7 +110,7 @@ std::string_view attempt::prefix() const noexcept {
 /// Begins with new lists, unless those of the create are at hand.
 void attempt::contend() {
     queue_wait::owner& self = *this;
-    waits_ = std::make_unique<queue_waits>(core_, as_, znodes_, prefix(), rule(), self);
+    waits_.emplace(core_, as_, znodes_, prefix(), rule(), self);
     running_.start(waits_->run(std::exchange(listed_, {})),
                    [this](queue_wait::end how) { on_waited(std::move(how)); });
 }

@@ -142,7 +142,7 @@ private:
     /// What the names began with that it created, if it has moved to another place since.
     std::unique_ptr<const std::string> first_prefix_;
     std::unique_ptr<protected_create> create_;     ///< while it joins
-    std::unique_ptr<queue_waits> waits_;           ///< from joining on; with a step, until that
+    std::optional<queue_waits> waits_;             ///< from joining on; with a step, until that
     std::unique_ptr<last_step> step_;              ///< from joining until it is taken
     std::vector<directory_lists::answer> listed_;  ///< with the create
 
