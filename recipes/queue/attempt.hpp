@@ -114,7 +114,6 @@ private:
     void on_waited(queue_wait::end how);
     [[nodiscard]] task<end> until_granted();
     [[nodiscard]] task<result_code> prove(bool look_for_them);
-    [[nodiscard]] task<result_code> create_delay_records();
     [[nodiscard]] grant granted();
     void on_moved(const swapped& s, const std::string& to);
     void finish(end e);
