@@ -110,7 +110,7 @@ std::string_view attempt::prefix() const noexcept {
 /// Begins with new lists, unless those of the create are at hand.
 void attempt::contend() {
     queue_wait::owner& self = *this;
-    waits_ = std::make_unique<queue_waits>(core_, as_, znodes_, prefix(), rule(), self);
+    waits_.emplace(core_, as_, znodes_, prefix(), rule(), self);
     running_.start(waits_->run(std::exchange(listed_, {})),
                    [this](queue_wait::end how) { on_waited(std::move(how)); });
 }
@@ -213,7 +213,7 @@ task<result_code> attempt::prove(bool look_for_them) {
         zxid_ = r.stat.czxid;
     }
     if (as_->options().lock_delay.count() > 0) {
-        auto created = create_delay_records();
+        auto created = create_records(*core_, *as_, znodes_);
         const result_code code = co_await created;
         if (code != result_code::ok) {
             co_return code;
@@ -223,24 +223,6 @@ task<result_code> attempt::prove(bool look_for_them) {
     auto checked = quorum_check(*core_, znodes_.paths(), look_for_them);
     const result_code code = co_await checked;
     co_return code;
-}
-
-/// `multi[check own znodes..., create records...]`: all or none, if the znodes are there.
-task<result_code> attempt::create_delay_records() {
-    std::vector<request> all;
-    for (const std::string& own : znodes_.paths()) {
-        all.push_back(request::check(own));
-        znodes_.records.push_back(
-            join_path(parent_of(own), name_of_delay(as_->options().lock_delay, own)));
-    }
-    for (const std::string& record : znodes_.records) {
-        all.push_back(
-            request::create(record, as_->data(as_->mode), create_mode::persistent, *as_->access));
-    }
-    auto writing = until_answered(*core_, request::multi(std::move(all)));
-    const reply r = co_await writing;
-    // No other participant has this number: it was done before, and the answer was lost.
-    co_return r.code == result_code::node_exists ? result_code::ok : r.code;
 }
 
 attempt::grant attempt::granted() {

@@ -114,7 +114,6 @@ private:
     void on_waited(queue_wait::end how);
     [[nodiscard]] task<end> until_granted();
     [[nodiscard]] task<result_code> prove(bool look_for_them);
-    [[nodiscard]] task<result_code> create_delay_records();
     [[nodiscard]] grant granted();
     void on_moved(const swapped& s, const std::string& to);
     void finish(end e);
@@ -142,7 +141,7 @@ private:
     /// What the names began with that it created, if it has moved to another place since.
     std::unique_ptr<const std::string> first_prefix_;
     std::unique_ptr<protected_create> create_;     ///< while it joins
-    std::unique_ptr<queue_waits> waits_;           ///< from joining on; with a step, until that
+    std::optional<queue_waits> waits_;             ///< from joining on; with a step, until that
     std::unique_ptr<last_step> step_;              ///< from joining until it is taken
     std::vector<directory_lists::answer> listed_;  ///< with the create
 
