@@ -1,91 +1,36 @@
-#include "barrier/double_barrier_state.hpp"
-#include "text/path.hpp"
+#include "barrier/double_barrier_call.hpp"
 #include "znode/until_deleted.hpp"
 
 #include <algorithm>
-#include <string>
-#include <utility>
 
 namespace latchkey::inline v0 {
-namespace {
 
-class double_barrier_leave final : public retrying_call<bool> {
-public:
-    double_barrier_leave(std::shared_ptr<client_core> core, std::shared_ptr<double_barrier_state> a)
-        : retrying_call(std::move(core)), at_(std::move(a)) {}
-
-private:
-    [[nodiscard]] call_aim aim() const override {
-        return {"leave the double barrier", {at_->as.directory}};
-    }
-
-    task<attempted> attempt() override;
-    task<attempted> wait_for_others();
-    [[nodiscard]] result judged(const reply& before, const reply& list, const reply& after);
-
-    void session_ended(loss_reason) override {
-        if (!gone_) {
-            finish(session_over());
-        }
-    }
-
-    void client_closed(const failure& why) override { finish(ended({why, false})); }
-
-    void give_up() override { finish(ended({})); }
-
-    [[nodiscard]] result session_over();
-    [[nodiscard]] attempted refused(result_code code);
-    [[nodiscard]] result ended(result r);
-
-    const std::shared_ptr<double_barrier_state> at_;
-    bool in_doubt_ = false;  ///< the delete was sent, and its answer was lost
-    bool gone_ = false;      ///< the own znode does not exist any more
-};
-
-/// The directory's version counts the participants that leave: see double_barrier_round.
-task<double_barrier_leave::attempted> double_barrier_leave::attempt() {
-    if (!gone_) {
-        if (at_->generation != core()->generation()) {
+/// The directory's version counts the participants that leave: see double_barrier_round. `ready` is
+/// cleared away with the version before the list: a round that has begun since then has changed it.
+/// The version after the list counts all that have left.
+task<double_barrier_call::attempted> double_barrier_call::leave() {
+    const std::string& directory = at_->as.directory;
+    if (!at_->own.empty()) {
+        if (at_->session != core()->session_id()) {
             co_return session_over();
         }
         const std::string own = at_->path_of(at_->own);
-        auto sent = ask(request::multi(
-            {request::remove(own), request::set(at_->as.directory, at_->round.note())}));
+        auto sent =
+            ask(request::multi({request::remove(own), request::set(directory, at_->round.note())}));
         const reply r = co_await sent;
-        const bool missing = !r.results.empty() && r.results[0].code == result_code::no_node;
-        gone_ = r.ok() || (missing && in_doubt_);
-        in_doubt_ = in_doubt_ || outcome_unknown(r.code);
-        if (gone_ || missing) {
-            at_->forget_own(core());
+        const bool missing = r.refused(0, result_code::no_node);
+        if (!r.ok() && !missing) {
+            in_doubt_ = in_doubt_ || outcome_unknown(r.code);
+            co_return refused({r.code, directory});
         }
-        if (missing && !gone_) {
-            co_return ended(
-                {{errc::participant_lost,
-                  '"' + escaped(own) + "\": another client deleted this participant's znode"},
-                 false});
-        }
-        if (!gone_) {
-            co_return refused(r.code);
+        at_->placed = false;
+        at_->drop_own();
+        if (missing && !in_doubt_) {
+            co_return result{
+                {errc::participant_lost,
+                 '"' + escaped(own) + "\": another client deleted this participant's znode"}};
         }
     }
-    auto waiting = wait_for_others();
-    attempted a = co_await waiting;
-    co_return a;
-}
-
-/// A participant that left in the last moment of its session cannot tell that from a loss, and the
-/// others may see a loss.
-double_barrier_leave::result double_barrier_leave::session_over() {
-    at_->forget_own(core());
-    return ended({{errc::session_lost,
-                   '"' + escaped(at_->as.directory) + "\": the session ended inside the barrier"},
-                  false});
-}
-
-/// `ready` is cleared away with the version before the list: a round that has begun since then has
-/// changed it. The version after the list counts all that have left.
-task<double_barrier_leave::attempted> double_barrier_leave::wait_for_others() {
-    const std::string& directory = at_->as.directory;
     while (true) {
         auto before_asked = ask(request::get(directory));
         auto list_asked = core()->send(request::children(directory));
@@ -94,19 +39,33 @@ task<double_barrier_leave::attempted> double_barrier_leave::wait_for_others() {
         const reply list = co_await list_asked;
         const reply after = co_await after_asked;
         for (const reply* const r : {&before, &list, &after}) {
-            if (!r->ok()) {
-                co_return refused(r->code);
+            if (!r->ok() && r->code != result_code::no_node) {
+                co_return refused({r->code, directory});
             }
         }
         if (after.stat.czxid != at_->directory) {
-            co_return refused(result_code::no_node);
+            co_return result{{}, true};  // another client has removed the barrier: nothing is left
         }
         const auto left = at_->round.left_of(list.names);
         if (left.empty()) {
-            co_return judged(before, list, after);
+            // A `ready` of a later round does not concern this participant.
+            if (std::ranges::count(list.names, double_barrier_round::ready) > 0 &&
+                double_barrier_round::read_note(before.data) == at_->round.version) {
+                // Not waited for: the next participant to arrive looks for itself.
+                core()->submit(
+                    request::multi({request::check(directory, before.stat.version),
+                                    request::remove(at_->path_of(double_barrier_round::ready))}),
+                    [](const reply&) {});
+            }
+            if (at_->round.all_have_left(after.stat.version, after.data)) {
+                co_return result{{}, true};
+            }
+            co_return result{{errc::participant_lost,
+                              '"' + escaped(directory) +
+                                  "\": the session of a participant ended inside the barrier"}};
         }
         if (only_looks()) {
-            co_return ended({});
+            co_return result{};
         }
         // Watch any of them, but not the same one in every participant: its deletion would wake all
         // of them each time.
@@ -114,57 +73,16 @@ task<double_barrier_leave::attempted> double_barrier_leave::wait_for_others() {
             until_deleted(core(), at_->path_of(left[core()->loop().random() % left.size()]));
         const deletion end = co_await waiting;
         if (end.seen != result_code::no_node) {
-            co_return refused(end.seen);
-        }
-        if (!end.by_event) {
-            auto pause = short_pause();
-            co_await pause;
+            co_return refused({end.seen, directory});
         }
     }
 }
 
-double_barrier_leave::result double_barrier_leave::judged(const reply& before,
-                                                          const reply& list,
-                                                          const reply& after) {
-    // A `ready` of a later round does not concern this participant.
-    if (at_->round.is_the_last(before.data) &&
-        std::find(list.names.begin(), list.names.end(), double_barrier_round::ready) !=
-            list.names.end()) {
-        // No call waits for the answer: the next participant to arrive looks for itself.
-        core()->submit(request::multi({request::check(at_->as.directory, before.stat.version),
-                                       request::remove(at_->path_of(double_barrier_round::ready))}),
-                       [](const reply&) {});
-    }
-    if (at_->round.all_have_left(after.stat.version, after.data)) {
-        return ended({{}, true});
-    }
-    return ended({{errc::participant_lost,
-                   '"' + escaped(at_->as.directory) +
-                       "\": the session of a participant ended inside the barrier"},
-                  false});
-}
-
-double_barrier_leave::attempted double_barrier_leave::refused(result_code code) {
-    if (outcome_unknown(code) || code == result_code::throttled) {
-        return std::nullopt;
-    }
-    if (gone_ && code == result_code::no_node) {
-        return ended({{}, true});  // another client has removed the barrier: nothing is left
-    }
-    return ended({failure_of(code, at_->as.directory), false});
-}
-
-double_barrier_leave::result double_barrier_leave::ended(result r) {
-    at_->delete_own(core());
-    at_->now = double_barrier_state::state::outside;
-    return r;
-}
-
-}  // namespace
-
-double_barrier_call leave_call(std::shared_ptr<client_core> core,
-                               std::shared_ptr<double_barrier_state> at) {
-    return std::make_shared<double_barrier_leave>(std::move(core), std::move(at));
+/// A participant that left in the last moment of its session cannot tell that from a loss, and the
+/// others may see a loss.
+double_barrier_call::result double_barrier_call::session_over() const {
+    return {{errc::session_lost,
+             '"' + escaped(at_->as.directory) + "\": the session ended inside the barrier"}};
 }
 
 }  // namespace latchkey::inline v0

@@ -18,8 +18,8 @@ namespace latchkey::inline v0 {
 /// beginning of the round. In the end it tells whether all have left, or whether some were lost.
 /// Curator's participants do not count there.
 ///
-/// Later rounds change the version too. So the data of the directory names the round that it
-/// belongs to, and a participant that looks only then is not told of a loss.
+/// Later rounds change the version too. So the data of the directory is a note of the round that it
+/// belongs to, and a participant that looks only then is told that its round has ended.
 struct double_barrier_round {
     static constexpr std::string_view ready = "ready";
     /// The most participants of a round: about as many long names as fit into one request.
@@ -32,46 +32,31 @@ struct double_barrier_round {
     std::vector<std::string> members;
     std::optional<std::int32_t> version;  ///< none: a Curator participant began it, without a list
 
-    /// How many of these members one round can have, counted from the first.
-    [[nodiscard]] static std::size_t how_many_fit(const std::vector<std::string>& members) noexcept;
-
     [[nodiscard]] bool has(std::string_view name) const noexcept;
 
     /// Those of `names` that are in this round.
-    [[nodiscard]] std::vector<std::string> left_of(const std::vector<std::string>& names) const;
+    [[nodiscard]] std::vector<std::string> left_of(std::vector<std::string> names) const;
 
     /// Whether all participants that count have left, if the directory is at version `now` and has
     /// this data; true also if a later round has begun.
     [[nodiscard]] bool all_have_left(std::int32_t now, const std::string& data) const;
 
-    /// Whether no round has begun since, if the directory has this data.
-    [[nodiscard]] bool is_the_last(const std::string& data) const;
-
-    /// Whether the data of a directory is that of a round, as note() writes it.
-    [[nodiscard]] static bool is_note(const std::string& data);
-
-    /// The data of the directory while this round is on.
+    /// Writes and reads the data of the directory while a round is on: the version at the beginning
+    /// of that round. Nothing if the data is not ours.
     [[nodiscard]] std::string note() const;
+    [[nodiscard]] static std::optional<std::int32_t> read_note(const std::string& data);
 
     /// As many of `members` as fit into one round, `own` among them.
     [[nodiscard]] static std::vector<std::string> those_that_fit(std::vector<std::string> members,
                                                                  const std::string& own);
 
-    /// Begins this round in a directory that is at version `now`, if all members still exist. The
-    /// write gives the directory a version that no earlier round has seen.
-    [[nodiscard]] request opening(const queue_recipe& as, std::int32_t now) const;
+    /// Begins this round in a directory that is one version behind it, if all members still exist.
+    /// The write gives the directory a version that no earlier round has seen.
+    [[nodiscard]] request opening(const queue_recipe& as) const;
 
     /// Writes and reads the data of `ready`. Nothing if the data is not ours.
     [[nodiscard]] std::string write() const;
     [[nodiscard]] static std::optional<double_barrier_round> read(const std::string& data);
 };
-
-/// All children but `ready`.
-[[nodiscard]] std::vector<std::string> members_in(std::vector<std::string> names);
-
-/// Among the Latchkey participants in `members`, the last one ahead of `own` by name; empty if
-/// there is none.
-[[nodiscard]] std::string nearest_before(const std::string& own,
-                                         const std::vector<std::string>& members);
 
 }  // namespace latchkey::inline v0

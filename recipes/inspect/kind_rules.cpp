@@ -134,7 +134,7 @@ std::optional<lock_kind> kind_of_path(const reply& znode) {
     if (is_semaphore_of_curator(names)) {
         return lock_kind::curator_semaphore;
     }
-    if (double_barrier_round::is_note(data) ||
+    if (double_barrier_round::read_note(data) ||
         std::any_of(names.begin(), names.end(), is_member_of_barrier)) {
         return lock_kind::double_barrier;
     }

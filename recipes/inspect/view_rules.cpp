@@ -176,7 +176,7 @@ std::vector<request> lists_besides(const queue_view& v, const path_lists& lists)
                 request::children(join_path(v.path, lists.queue.permits))};
     }
     if (v.kind == lock_kind::double_barrier &&
-        members_in(lists.znode.names).size() < lists.znode.names.size()) {
+        std::ranges::count(lists.znode.names, double_barrier_round::ready) > 0) {
         return {request::get(join_path(v.path, double_barrier_round::ready))};
     }
     return {};
@@ -200,7 +200,8 @@ void find_participants(queue_view& v, path_lists& lists) {
             lists.permits = add_permits(v, lists.queue, others[2].names);
             break;
         case lock_kind::double_barrier:
-            lists.names = members_in(names);
+            lists.names = names;
+            std::erase(lists.names, double_barrier_round::ready);
             break;
         case lock_kind::group:
             lists.names = names;

@@ -49,15 +49,6 @@ std::string text_of(const json& record, const char* key) {
     return found != record.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-std::int64_t number_of(const json& record, const char* key) {
-    const auto found = record.find(key);
-    if (found == record.end() || !found->is_number_integer() ||
-        (found->is_number_unsigned() && found->get<std::uint64_t>() > INT64_MAX)) {
-        return 0;
-    }
-    return found->get<std::int64_t>();
-}
-
 }  // namespace
 
 record_writer::record_writer() {
@@ -111,8 +102,8 @@ std::optional<identity> read_record(std::string_view data) {
     return identity{.host = text_of(record, "host"),
                     .user = text_of(record, "user"),
                     .program = text_of(record, "program"),
-                    .pid = number_of(record, "pid"),
-                    .since = wall_time(number_of(record, "since")),
+                    .pid = integer_in(record, "pid").value_or(0),
+                    .since = wall_time(integer_in(record, "since").value_or(0)),
                     .mode = text_of(record, "mode"),
                     .id = text_of(record, "id")};
 }

@@ -14,4 +14,13 @@ nlohmann::json read_untrusted(std::string_view data, std::size_t longest, int de
         false);
 }
 
+std::optional<std::int64_t> integer_in(const nlohmann::json& object, const char* key) {
+    const auto found = object.find(key);
+    if (found == object.end() || !found->is_number_integer() ||
+        (found->is_number_unsigned() && found->get<std::uint64_t>() > INT64_MAX)) {
+        return std::nullopt;
+    }
+    return found->get<std::int64_t>();
+}
+
 }  // namespace latchkey::inline v0

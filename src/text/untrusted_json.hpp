@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -12,5 +14,8 @@ namespace latchkey::inline v0 {
 /// `depth` is left out, because nesting costs many times its length. A flat object has a depth of
 /// 1.
 [[nodiscard]] nlohmann::json read_untrusted(std::string_view data, std::size_t longest, int depth);
+
+/// The integer `key` of an object; nothing if it has no such integer, or is no object.
+[[nodiscard]] std::optional<std::int64_t> integer_in(const nlohmann::json& object, const char* key);
 
 }  // namespace latchkey::inline v0
