@@ -12,9 +12,10 @@ queue_waits::queue_waits(const std::shared_ptr<client_core>& core,
                          std::string_view ignored,
                          queue_rule rule,
                          queue_wait::owner& o)
-    : core_(core) {
-    for (const auto& z : znodes.in_queues) {
-        each_.push_back({z.get(), std::make_unique<queue_wait>(core, as, *z, ignored, rule, o)});
+    : core_(core), each_(znodes.in_queues.size()) {
+    for (std::size_t i = 0; i < each_.size(); ++i) {
+        each_[i].znode = znodes.in_queues[i].get();
+        each_[i].wait.emplace(core, as, *each_[i].znode, ignored, rule, o);
     }
 }
 

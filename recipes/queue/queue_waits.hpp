@@ -4,6 +4,7 @@
 #include "queue/queue_wait.hpp"
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -33,8 +34,8 @@ public:
 
 private:
     struct in_queue {
-        own_znode* znode;
-        std::unique_ptr<queue_wait> wait;
+        own_znode* znode = nullptr;
+        std::optional<queue_wait> wait = {};
         bool first = false;
     };
 

@@ -7,31 +7,32 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <utility>
 
 namespace latchkey::inline v0 {
 namespace {
 
 /// Also as the reader that the writer has become: a directory gives each number once.
-bool is_among(const std::vector<std::string>& kept,
-              const std::string& path,
+bool is_among(std::span<const std::string> kept,
+              const std::string& directory,
+              std::string_view name,
               const queue_markers& markers) {
-    return std::any_of(kept.begin(), kept.end(), [&](const std::string& one) {
-        return parent_of(one) == parent_of(path) &&
-               place_of(one, markers).sequence == place_of(path, markers).sequence;
+    return std::ranges::any_of(kept, [&](std::string_view one) {
+        return parent_of(one) == directory &&
+               place_of(name_of(one), markers).sequence == place_of(name, markers).sequence;
     });
 }
 
-void delete_all_but(const std::vector<std::string>& kept,
+void delete_all_but(std::span<const std::string> kept,
                     const std::string& directory,
                     std::string_view prefix,
                     client_core& core,
                     const queue_recipe& as,
                     const listing& l) {
     for (const std::string& name : queue_of(l, as.markers).with_prefix(prefix)) {
-        const std::string path = join_path(directory, name);
-        if (!is_among(kept, path, as.markers)) {
-            core.deletes().add(path, nullptr);
+        if (!is_among(kept, directory, name, as.markers)) {
+            core.deletes().add(join_path(directory, name), nullptr);
         }
     }
 }
@@ -77,7 +78,7 @@ void delete_strays(client_core& core,
                    std::string_view prefix,
                    const std::string& own,
                    const listing& l) {
-    delete_all_but({own}, std::string(parent_of(own)), prefix, core, as, l);
+    delete_all_but({&own, 1}, std::string(parent_of(own)), prefix, core, as, l);
 }
 
 }  // namespace latchkey::inline v0
