@@ -48,31 +48,32 @@ private:
 
 class barrier::impl {
 public:
-    impl(std::shared_ptr<client_core> c, queue_recipe p) : core(std::move(c)), as(std::move(p)) {}
+    impl(std::shared_ptr<client_core> c, queue_recipe p)
+        : core(std::move(c)), recipe(std::move(p)) {}
 
     [[nodiscard]] std::shared_ptr<retrying_call<bool>> wait() const {
-        return std::make_shared<barrier_wait>(core, as.directory);
+        return std::make_shared<barrier_wait>(core, recipe.directory);
     }
 
     const std::shared_ptr<client_core> core;
-    const queue_recipe as;
+    const queue_recipe recipe;
 };
 
 barrier::barrier(const client& c, std::string path, lock_options options) {
     const auto core = client_core::of(c);
-    auto as =
+    auto recipe =
         queue_recipe_of(*core, std::move(path), no_participants, std::move(options), "barrier");
-    impl_ = fork_safe<impl>(core, std::move(as));
+    impl_ = fork_safe<impl>(core, std::move(recipe));
 }
 
 barrier::~barrier() = default;
 
 void barrier::set(std::error_code& ec) {
-    report(ec, [&] { wait_for_answer(barrier_change::to_stand(impl_->core, impl_->as)); });
+    report(ec, [&] { wait_for_answer(barrier_change::to_stand(impl_->core, impl_->recipe)); });
 }
 
 void barrier::remove(std::error_code& ec) {
-    report(ec, [&] { wait_for_answer(barrier_change::to_be_gone(impl_->core, impl_->as)); });
+    report(ec, [&] { wait_for_answer(barrier_change::to_be_gone(impl_->core, impl_->recipe)); });
 }
 
 bool barrier::wait_within(std::chrono::nanoseconds timeout,
@@ -88,7 +89,7 @@ void barrier::start_wait(std::chrono::nanoseconds timeout,
 }
 
 const std::string& barrier::path() const noexcept {
-    return impl_->as.directory;
+    return impl_->recipe.directory;
 }
 
 }  // namespace latchkey::inline v0

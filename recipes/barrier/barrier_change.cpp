@@ -7,16 +7,17 @@
 namespace latchkey::inline v0 {
 
 std::shared_ptr<retrying_call<bool>> barrier_change::to_stand(std::shared_ptr<client_core> core,
-                                                              const queue_recipe& as) {
-    return std::make_shared<barrier_change>(
-        std::move(core),
-        request::create(
-            as.directory, as.data(lock_mode::exclusive), create_mode::persistent, *as.access));
+                                                              const queue_recipe& recipe) {
+    return std::make_shared<barrier_change>(std::move(core),
+                                            request::create(recipe.directory,
+                                                            recipe.data(lock_mode::exclusive),
+                                                            create_mode::persistent,
+                                                            *recipe.access));
 }
 
 std::shared_ptr<retrying_call<bool>> barrier_change::to_be_gone(std::shared_ptr<client_core> core,
-                                                                const queue_recipe& as) {
-    return std::make_shared<barrier_change>(std::move(core), request::remove(as.directory));
+                                                                const queue_recipe& recipe) {
+    return std::make_shared<barrier_change>(std::move(core), request::remove(recipe.directory));
 }
 
 call_aim barrier_change::aim() const {

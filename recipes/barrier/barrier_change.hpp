@@ -13,9 +13,9 @@ namespace latchkey::inline v0 {
 class barrier_change final : public retrying_call<bool> {
 public:
     [[nodiscard]] static std::shared_ptr<retrying_call<bool>> to_stand(
-        std::shared_ptr<client_core> core, const queue_recipe& as);
+        std::shared_ptr<client_core> core, const queue_recipe& recipe);
     [[nodiscard]] static std::shared_ptr<retrying_call<bool>> to_be_gone(
-        std::shared_ptr<client_core> core, const queue_recipe& as);
+        std::shared_ptr<client_core> core, const queue_recipe& recipe);
 
     barrier_change(std::shared_ptr<client_core> core, request r)
         : retrying_call(std::move(core)), request_(std::move(r)) {}

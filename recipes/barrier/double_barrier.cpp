@@ -36,9 +36,9 @@ double_barrier::double_barrier(const client& c,
                         " participants: give 1 to " + std::to_string(most));
     }
     const auto core = client_core::of(c);
-    auto as =
+    auto recipe =
         queue_recipe_of(*core, std::move(path), no_participants, std::move(options), "barrier");
-    impl_ = fork_safe<impl>(core, std::move(as), participants);
+    impl_ = fork_safe<impl>(core, std::move(recipe), participants);
 }
 
 double_barrier::~double_barrier() {
@@ -94,7 +94,7 @@ bool double_barrier::inside() const noexcept {
 }
 
 const std::string& double_barrier::path() const noexcept {
-    return impl_->as.directory;
+    return impl_->recipe.directory;
 }
 
 }  // namespace latchkey::inline v0

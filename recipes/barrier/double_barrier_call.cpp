@@ -40,7 +40,7 @@ double_barrier_call::double_barrier_call(std::shared_ptr<double_barrier_state> a
     auto from = enters ? state::outside : state::inside;
     if (!at_->now.compare_exchange_strong(from, state::changing)) {
         throw error(errc::invalid_argument,
-                    '"' + escaped(at_->as.directory) + "\": " +
+                    '"' + escaped(at_->recipe.directory) + "\": " +
                         (enters ? "entered already: call leave() first"
                                 : "not entered: call enter() first"));
     }

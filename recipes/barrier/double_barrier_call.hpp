@@ -21,10 +21,10 @@ struct double_barrier_state {
     enum class state : std::uint8_t { outside, inside, changing };
 
     double_barrier_state(std::shared_ptr<client_core> c, queue_recipe p, std::uint32_t participants)
-        : core(std::move(c)), as(std::move(p)), wanted(participants) {}
+        : core(std::move(c)), recipe(std::move(p)), wanted(participants) {}
 
     const std::shared_ptr<client_core> core;
-    const queue_recipe as;
+    const queue_recipe recipe;
     const std::uint32_t wanted;
 
     std::atomic<state> now = state::outside;  ///< any thread
@@ -41,7 +41,7 @@ struct double_barrier_state {
     std::uint32_t unanswered = 0;
 
     [[nodiscard]] std::string path_of(std::string_view name) const {
-        return join_path(as.directory, name);
+        return join_path(recipe.directory, name);
     }
 
     [[nodiscard]] bool may_exist() const noexcept { return placed || unanswered > 0; }
@@ -69,7 +69,7 @@ private:
 
     [[nodiscard]] call_aim aim() const override {
         return {enters_ ? "enter the double barrier" : "leave the double barrier",
-                {at_->as.directory}};
+                {at_->recipe.directory}};
     }
 
     task<attempted> attempt() override { return enters_ ? enter() : leave(); }

@@ -60,7 +60,7 @@ task<double_barrier_call::attempted> double_barrier_call::enter() {
             const bool only_tells = seen.enters && !seen.round->version;
             const bool done = r.ok() || (only_tells && r.code == result_code::no_auth);
             if (!done && !proves_quorum(r.code)) {
-                co_return refused({r.code, at_->as.directory});
+                co_return refused({r.code, at_->recipe.directory});
             }
             if (!done || !seen.enters) {
                 continue;  // what was seen is no longer so
@@ -85,7 +85,7 @@ task<double_barrier_call::attempted> double_barrier_call::enter() {
 /// In this order: a round that begins after the first of these reads changes the directory's
 /// version, which the watch of that read reports.
 task<double_barrier_call::refusal> double_barrier_call::look(view& seen, change_watch changes) {
-    const std::string& directory = at_->as.directory;
+    const std::string& directory = at_->recipe.directory;
     const std::string ready = at_->path_of(double_barrier_round::ready);
     const bool creates = !withdraws_ && !at_->placed;
     if (creates) {
@@ -140,7 +140,7 @@ task<double_barrier_call::refusal> double_barrier_call::look(view& seen, change_
 
 /// The one write that follows from a look, if any; otherwise the participant has entered, or waits.
 std::optional<request> double_barrier_call::next_write(view& seen) const {
-    const std::string& directory = at_->as.directory;
+    const std::string& directory = at_->recipe.directory;
     const std::string own = at_->path_of(at_->own);
     const std::int32_t version = seen.directory.stat.version;
     auto& round = seen.round;
@@ -172,7 +172,7 @@ std::optional<request> double_barrier_call::next_write(view& seen) const {
         seen.enters = true;
         round.emplace(double_barrier_round{
             double_barrier_round::those_that_fit(seen.members, at_->own), version + 1});
-        return round->opening(at_->as);
+        return round->opening(at_->recipe);
     }
     return std::nullopt;
 }
@@ -220,8 +220,8 @@ task<double_barrier_call::refusal> double_barrier_call::wait(view& seen, change_
 /// No other participant has this name: a znode that exists already was created by an earlier try in
 /// this session.
 void double_barrier_call::create_own() {
-    const std::string& directory = at_->as.directory;
-    const acl& access = *at_->as.access;
+    const std::string& directory = at_->recipe.directory;
+    const acl& access = *at_->recipe.access;
     if (at_->own.empty()) {
         at_->own = std::string(double_barrier_round::prefix) + guid(core()->loop());
         at_->session = core()->session_id();
@@ -237,7 +237,7 @@ void double_barrier_call::create_own() {
     opens_ = true;
     ++at_->unanswered;
     core()->submit(request::create(at_->path_of(at_->own),
-                                   at_->as.data(lock_mode::exclusive),
+                                   at_->recipe.data(lock_mode::exclusive),
                                    create_mode::ephemeral,
                                    access),
                    [at = at_, name = at_->own, above](const reply& r) {

@@ -9,7 +9,7 @@ namespace latchkey::inline v0 {
 /// cleared away with the version before the list: a round that has begun since then has changed it.
 /// The version after the list counts all that have left.
 task<double_barrier_call::attempted> double_barrier_call::leave() {
-    const std::string& directory = at_->as.directory;
+    const std::string& directory = at_->recipe.directory;
     if (!at_->own.empty()) {
         if (at_->session != core()->session_id()) {
             co_return session_over();
@@ -82,7 +82,7 @@ task<double_barrier_call::attempted> double_barrier_call::leave() {
 /// others may see a loss.
 double_barrier_call::result double_barrier_call::session_over() const {
     return {{errc::session_lost,
-             '"' + escaped(at_->as.directory) + "\": the session ended inside the barrier"}};
+             '"' + escaped(at_->recipe.directory) + "\": the session ended inside the barrier"}};
 }
 
 }  // namespace latchkey::inline v0

@@ -51,13 +51,13 @@ std::vector<std::string> double_barrier_round::those_that_fit(std::vector<std::s
     return members;
 }
 
-request double_barrier_round::opening(const queue_recipe& as) const {
+request double_barrier_round::opening(const queue_recipe& recipe) const {
     std::vector<request> all{
-        request::set(as.directory, note(), *version - 1),
+        request::set(recipe.directory, note(), *version - 1),
         request::create(
-            join_path(as.directory, ready), write(), create_mode::persistent, *as.access)};
+            join_path(recipe.directory, ready), write(), create_mode::persistent, *recipe.access)};
     for (const std::string& name : members) {
-        all.push_back(request::check(join_path(as.directory, name)));
+        all.push_back(request::check(join_path(recipe.directory, name)));
     }
     return request::multi(std::move(all));
 }

@@ -52,7 +52,7 @@ struct double_barrier_round {
 
     /// Begins this round in a directory that is one version behind it, if all members still exist.
     /// The write gives the directory a version that no earlier round has seen.
-    [[nodiscard]] request opening(const queue_recipe& as) const;
+    [[nodiscard]] request opening(const queue_recipe& recipe) const;
 
     /// Writes and reads the data of `ready`. Nothing if the data is not ours.
     [[nodiscard]] std::string write() const;

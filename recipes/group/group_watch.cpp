@@ -54,7 +54,7 @@ task<bool> group_watch::follow() {
         const bool all_read = co_await reading;
         std::erase_if(members, has_left);
         if (listed) {
-            tell(members);
+            notify(members);
         }
         if ((end != result_code::ok || !all_read) && !again.running()) {
             again.later([this] { list_now(); });
@@ -131,13 +131,13 @@ task<bool> group_watch::read(entries& members, bool unwatched) {
 
 void group_watch::list_now() {
     list_is_due_ = true;
-    if (const auto go_on = std::exchange(wake_, std::nullopt)) {
-        (*go_on)();
+    if (const auto resume = std::exchange(wake_, std::nullopt)) {
+        (*resume)();
     }
 }
 
 /// Reports the members when all are known and differ from what was reported before.
-void group_watch::tell(const entries& members) {
+void group_watch::notify(const entries& members) {
     std::vector<known_member> now;
     now.reserve(members.size());
     for (const auto& [name, m] : members) {

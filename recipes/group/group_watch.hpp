@@ -54,15 +54,15 @@ private:
 
     /// Until a list is due, or something has changed that neither of the two knew of.
     [[nodiscard]] auto until_news(const change_watch& names, const entries& members) {
-        return until_called_back([this, &names, &members](const resumption& go_on) {
-            wake_ = go_on;
-            core_->at_next_connection(go_on);
+        return until_called_back([this, &names, &members](const resumption& resume) {
+            wake_ = resume;
+            core_->at_next_connection(resume);
             if (!names.has_fired()) {
-                names.at_change(go_on);
+                names.at_change(resume);
             }
             for (const auto& [name, m] : members) {
                 if (m.watched) {
-                    m.watch.at_change(go_on);
+                    m.watch.at_change(resume);
                 }
             }
         });
@@ -74,7 +74,7 @@ private:
     [[nodiscard]] task<result_code> list(change_watch names, entries& members);
     [[nodiscard]] task<bool> read(entries& members, bool unwatched);
     void list_now();
-    void tell(const entries& members);
+    void notify(const entries& members);
     void call_listener(const std::vector<known_member>& now);
 
     const std::string directory_;

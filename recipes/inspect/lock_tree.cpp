@@ -88,7 +88,7 @@ struct path_visit final : look_source {
 
     /// For its task: until it may ask, and knows its children if it needs them.
     [[nodiscard]] auto turn() {
-        return until_called_back([this](resumption r) { go_on = std::move(r); });
+        return until_called_back([this](resumption r) { resume = std::move(r); });
     }
 
     std::size_t& znodes;  ///< how many were read, by all
@@ -103,7 +103,7 @@ struct path_visit final : look_source {
     bool begun = false;
     bool done = false;
     bool is_reported = false;
-    std::optional<resumption> go_on;  ///< set while its task waits for its turn
+    std::optional<resumption> resume;  ///< set while its task waits for its turn
     running_task running;
 };
 
@@ -174,8 +174,8 @@ private:
                     v->done = true;
                 });
             }
-            if (const auto go_on = std::exchange(v->go_on, std::nullopt)) {
-                (*go_on)();
+            if (const auto resume = std::exchange(v->resume, std::nullopt)) {
+                (*resume)();
             }
         }
     }

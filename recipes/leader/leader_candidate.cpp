@@ -74,7 +74,7 @@ task<leader_loop::next_step> leader_candidate::lead(std::shared_ptr<leader_term>
         l.leads = true;
         call_if_given(l.calls.elected, handle);
     };
-    listeners_.tell(elected, true);
+    listeners_.notify(elected, true);
     transfers_->lead(granted->state().path());
     settle({}, handle);
     co_await lost;
@@ -88,7 +88,7 @@ task<leader_loop::next_step> leader_candidate::lead(std::shared_ptr<leader_term>
             call_if_given(l.calls.lost, handle, why);
         }
     };
-    listeners_.tell(lost_it, false, &granted->state());
+    listeners_.notify(lost_it, false, &granted->state());
     oneshot<bool> drained;
     granted->state().call_after_loss([self = self(), note = drained.setter()] {
         self->core_->post([self, note] { note(true); });
@@ -112,7 +112,7 @@ task<leader_loop::next_step> leader_candidate::on_refused(failure why) {
     const auto refused = [e = error(why.code, why.detail)](const listener& l) {
         call_if_given(l.calls.refused, e);
     };
-    listeners_.tell(refused, false);
+    listeners_.notify(refused, false);
     co_return next_step::pause;
 }
 
@@ -189,7 +189,7 @@ void leader_candidate::move_behind(const std::string& leader,
 }
 
 void leader_candidate::on_chosen() {
-    listeners_.tell([](const listener& l) { call_if_given(l.calls.chosen); }, false);
+    listeners_.notify([](const listener& l) { call_if_given(l.calls.chosen); }, false);
 }
 
 /// Asks the leader to finish. If that takes too long, counted from the first request, it is made to

@@ -54,7 +54,7 @@ public:
 
     /// `lasts`: what those have to know, too, who begin to listen before the next event. After a
     /// loss of a hold: when its lost() was requested.
-    void tell(const event& e, bool lasts, hold_state* after_loss_of = nullptr) {
+    void notify(const event& e, bool lasts, hold_state* after_loss_of = nullptr) {
         const monitor_lock lock(guard_);
         present_ = lasts && !silent_ ? e : nullptr;
         for (const auto& weak : registered_) {

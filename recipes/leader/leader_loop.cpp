@@ -88,8 +88,8 @@ void leader_loop::stop() {
 }
 
 void leader_loop::wake() {
-    if (const auto go_on = std::exchange(wake_, std::nullopt)) {
-        (*go_on)();
+    if (const auto resume = std::exchange(wake_, std::nullopt)) {
+        (*resume)();
     }
 }
 
@@ -126,8 +126,8 @@ task<bool> leader_loop::live() {
             co_await woken;
         }
         if (!over() && next == next_step::pause) {
-            auto pause = first_of(until_woken(), until_called_back([this](resumption go_on) {
-                                      pause_.start(pauses_.next(core_->loop().random()), go_on);
+            auto pause = first_of(until_woken(), until_called_back([this](resumption resume) {
+                                      pause_.start(pauses_.next(core_->loop().random()), resume);
                                   }));
             co_await pause;
             pause_.cancel();
@@ -149,7 +149,7 @@ task<leader_loop::contended> leader_loop::contend() {
     participant_ = std::make_shared<queue_participant>(
         core_,
         queue_participant::settings{
-            .as = recipe_, .directory_known = directory_known_, .only_if_first = false},
+            .recipe = recipe_, .directory_known = directory_known_, .only_if_first = false},
         shared_from_this());
     const auto keep = participant_;
     keep->start();

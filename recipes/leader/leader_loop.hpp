@@ -127,7 +127,7 @@ private:
     void wake();
 
     [[nodiscard]] auto until_woken() {
-        return until_called_back([this](resumption go_on) { wake_ = std::move(go_on); });
+        return until_called_back([this](resumption resume) { wake_ = std::move(resume); });
     }
 
     [[nodiscard]] bool over() const { return closed() || core_->closed_why(); }

@@ -72,8 +72,8 @@ std::optional<leader_info> find_leader(const client& c, const std::string& path)
 std::vector<participant> find_participants(const client& c, const std::string& path) {
     check_path(path);
     const acquire_calls reader(client_core::of(c), local_queue::admits::one_at_a_time);
-    queue_recipe as{.directory = path, .markers = candidate_names, .access = {}};
-    auto all = reader.participants(as);
+    queue_recipe recipe{.directory = path, .markers = candidate_names, .access = {}};
+    auto all = reader.participants(recipe);
     std::stable_sort(all.begin(), all.end(), [](const participant& one, const participant& other) {
         return std::pair(one.sequence, one.czxid) < std::pair(other.sequence, other.czxid);
     });

@@ -69,14 +69,14 @@ std::optional<leader_preference> checked_preference(
 class leader_grant final : public last_step {
 public:
     leader_grant(std::shared_ptr<client_core> core,
-                 std::shared_ptr<const queue_recipe> as,
+                 std::shared_ptr<const queue_recipe> recipe,
                  const leader_terms& who)
-        : last_step(true), core_(std::move(core)), as_(std::move(as)), who_(who) {}
+        : last_step(true), core_(std::move(core)), recipe_(std::move(recipe)), who_(who) {}
 
     void look_ahead() override {
         look_.reset();
         if (core_->connected()) {
-            look_.emplace(core_->send(request::get(as_->directory)));
+            look_.emplace(core_->send(request::get(recipe_->directory)));
         }
     }
 
@@ -86,8 +86,8 @@ private:
     [[nodiscard]] task<reply> read_record();
 
     const std::shared_ptr<client_core> core_;
-    const std::shared_ptr<const queue_recipe> as_;
-    const leader_terms& who_;  ///< kept alive by `as_`
+    const std::shared_ptr<const queue_recipe> recipe_;
+    const leader_terms& who_;  ///< kept alive by `recipe_`
 
     std::optional<oneshot<reply>> look_;  ///< at the record, sent behind a list
 };
@@ -101,7 +101,7 @@ task<reply> leader_grant::read_record() {
             co_return seen;
         }
     }
-    auto asking = until_answered(*core_, request::get(as_->directory));
+    auto asking = until_answered(*core_, request::get(recipe_->directory));
     reply seen = co_await asking;
     co_return seen;
 }
@@ -114,8 +114,8 @@ task<last_step::end> leader_grant::take(place p) {
     if (seen.code == result_code::no_node) {
         co_return end{gone};
     }
-    failure why = seen.ok() ? refuse_foreign_data(as_->directory, seen.data)
-                            : failure_of(seen.code, as_->directory);
+    failure why = seen.ok() ? refuse_foreign_data(recipe_->directory, seen.data)
+                            : failure_of(seen.code, recipe_->directory);
     if (why) {
         co_return end{refused, std::move(why)};
     }
@@ -127,7 +127,7 @@ task<last_step::end> leader_grant::take(place p) {
         co_return end{.what = admitted, .paths = {own}, .zxid = let_in ? seen.stat.mzxid : p.zxid};
     }
     guarded_write write{.own = own,
-                        .path = as_->directory,
+                        .path = recipe_->directory,
                         .text = write_leader_record({.id = who_.id,
                                                      .data = who_.data,
                                                      .znode = std::string(name_of(own)),
@@ -163,11 +163,11 @@ leader_terms::leader_terms(const leader_options& given, const queue_markers& mar
 }
 
 std::unique_ptr<last_step> leader_terms::make_step(std::shared_ptr<client_core> core,
-                                                   std::shared_ptr<const queue_recipe> as,
+                                                   std::shared_ptr<const queue_recipe> recipe,
                                                    const std::string& /*prefix*/,
                                                    std::function<void(failure)> /*refused*/) const {
     seen.reset();
-    return std::make_unique<leader_grant>(std::move(core), std::move(as), *this);
+    return std::make_unique<leader_grant>(std::move(core), std::move(recipe), *this);
 }
 
 }  // namespace latchkey::inline v0

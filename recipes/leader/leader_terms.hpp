@@ -43,7 +43,7 @@ struct leader_terms final : grant_terms {
 
     [[nodiscard]] std::unique_ptr<last_step> make_step(
         std::shared_ptr<client_core> core,
-        std::shared_ptr<const queue_recipe> as,
+        std::shared_ptr<const queue_recipe> recipe,
         const std::string& prefix,
         std::function<void(failure)> refused) const override;
 };

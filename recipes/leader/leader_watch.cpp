@@ -78,7 +78,7 @@ task<std::string> leader_watch::find_head(std::optional<watched>& record) {
         auto listed_again = vacancy.send(*core_, request::children(directory_));
         list = co_await listed_again;
         if (list.ok() && heads_of(list.names).empty()) {
-            tell(std::nullopt);
+            notify(std::nullopt);
             auto vacancy_ends = vacancy.until_changed(*core_);
             co_await vacancy_ends;
             auto listed_after = core_->send(request::children(directory_));
@@ -88,7 +88,7 @@ task<std::string> leader_watch::find_head(std::optional<watched>& record) {
     if (list.code == result_code::no_node) {
         // A directory that does not exist cannot be watched.
         static_cast<void>(core_->create_directories(directory_, *core_->access()));
-        tell(std::nullopt);
+        notify(std::nullopt);
     }
     const auto heads = list.ok() ? heads_of(list.names) : std::vector<std::string>();
     if (heads.size() < 2) {
@@ -136,7 +136,7 @@ task<bool> leader_watch::follow_leader(std::string path,
         const reply& leader = *head->seen;
         const reply& published = *record->seen;
         if (leader.code == result_code::no_node) {
-            tell(std::nullopt);
+            notify(std::nullopt);
             auto pause = again.short_pause();
             co_await pause;
             co_return true;
@@ -147,14 +147,14 @@ task<bool> leader_watch::follow_leader(std::string path,
             record.reset();
             co_return false;
         }
-        tell(leader_from(path, leader, published.ok() ? published : reply{}));
+        notify(leader_from(path, leader, published.ok() ? published : reply{}));
         if (!leader.ok()) {
             co_return false;
         }
         auto changed = head->watch.until_either_changes(*core_, record->watch);
         co_await changed;
         if (head->watch.event() == watch_event::deleted) {
-            tell(std::nullopt);
+            notify(std::nullopt);
             co_return true;
         }
         if (head->connection != core_->connection()) {
@@ -163,19 +163,19 @@ task<bool> leader_watch::follow_leader(std::string path,
     }
 }
 
-void leader_watch::tell(std::optional<leader_info> now) {
+void leader_watch::notify(std::optional<leader_info> now) {
     const auto before = current();
     if (std::exchange(told_, true) && now == before) {
         return;
     }
     if (now && before && now->path != before->path) {
-        tell(std::nullopt);  // its znode has gone, otherwise it would still be the first
+        notify(std::nullopt);  // its znode has gone, otherwise it would still be the first
     }
     {
         const monitor_lock lock(guard_);
         current_ = now;
     }
-    listeners_.tell([now = std::move(now)](const listener& l) { call_if_given(l, now); }, true);
+    listeners_.notify([now = std::move(now)](const listener& l) { call_if_given(l, now); }, true);
 }
 
 }  // namespace latchkey::inline v0

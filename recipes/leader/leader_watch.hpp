@@ -67,7 +67,7 @@ private:
                                            std::optional<watched>& record,
                                            paced_retry& again);
     void read(std::optional<watched>& znode, const std::string& path) const;
-    void tell(std::optional<leader_info> now);
+    void notify(std::optional<leader_info> now);
 
     const std::string directory_;
     leader_listeners<listener> listeners_;

@@ -11,12 +11,12 @@ bool exclusive_lock::lock_within(std::chrono::nanoseconds limit) {
     if (kept_.of_this_thread() != nullptr) {
         if (limit == local_queue::for_ever) {
             throw error(errc::would_deadlock,
-                        "this thread holds \"" + escaped(as->directory) +
+                        "this thread holds \"" + escaped(recipe->directory) +
                             "\" already: a mutex is not recursive; use a recursive_mutex");
         }
         return false;
     }
-    hold granted = acquire.acquire(as, limit, {});
+    hold granted = acquire.acquire(recipe, limit, {});
     if (is_empty(granted)) {
         return false;
     }
@@ -35,7 +35,7 @@ hold& exclusive_lock::held() {
     hold* const kept = kept_.look();
     if (kept == nullptr) {
         throw error(errc::hold_lost,
-                    "\"" + escaped(as->directory) + "\" is not locked through this object");
+                    "\"" + escaped(recipe->directory) + "\" is not locked through this object");
     }
     return *kept;
 }

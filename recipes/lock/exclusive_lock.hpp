@@ -16,10 +16,10 @@ namespace latchkey::inline v0 {
 [[nodiscard]] inline queue_recipe mutex_queue_of(const client_core& core,
                                                  std::string path,
                                                  lock_options options) {
-    queue_recipe as = queue_recipe_of(
+    queue_recipe recipe = queue_recipe_of(
         core, std::move(path), lock_names, std::move(options), nullptr, local_turns::allowed);
-    as.notes->long_from = core.long_queue();
-    return as;
+    recipe.notes->long_from = core.long_queue();
+    return recipe;
 }
 
 /// The common part of the locks that one thread at a time holds: one participant per object, and
@@ -27,7 +27,7 @@ namespace latchkey::inline v0 {
 class exclusive_lock {
 public:
     exclusive_lock(const std::shared_ptr<client_core>& core, queue_recipe p)
-        : as(std::make_shared<const queue_recipe>(std::move(p))), acquire(core, as) {}
+        : recipe(std::make_shared<const queue_recipe>(std::move(p))), acquire(core, recipe) {}
 
     /// Returns false when the time is over. Throws errc::would_deadlock if its own thread has the
     /// lock and it would wait forever.
@@ -40,7 +40,7 @@ public:
 
     [[nodiscard]] bool forked() const { return acquire.core()->forked(); }
 
-    const std::shared_ptr<const queue_recipe> as;
+    const std::shared_ptr<const queue_recipe> recipe;
     const acquire_calls acquire;
 
 private:

@@ -34,18 +34,18 @@ void check_apart(const std::vector<std::string>& paths) {
 }
 
 /// The znodes are created together, so they must fit into one request.
-void check_size(const client_core& core, const queue_recipe& as, std::size_t data) {
+void check_size(const client_core& core, const queue_recipe& recipe, std::size_t data) {
     std::vector<request> together;
-    for (const std::string& path : as.directories()) {
+    for (const std::string& path : recipe.directories()) {
         together.push_back(
             request::create(core.chroot() + join_path(path, std::string(longest_znode_name, 'n')),
                             std::string(data, ' '),
                             create_mode::ephemeral_sequential,
-                            *as.access));
+                            *recipe.access));
     }
     const std::size_t count = together.size();
     // The records are created together with as many checks.
-    if (as.options().lock_delay.count() > 0) {
+    if (recipe.options().lock_delay.count() > 0) {
         for (std::size_t i = 0; i < count; ++i) {
             together.push_back(request::check(together[i].path));
         }
@@ -70,12 +70,12 @@ queue_recipe together(const client_core& core,
     paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
     check_apart(paths);
     const std::size_t data = options.data ? options.data->size() : longest_record;
-    queue_recipe as = queue_recipe_of(core, paths.front(), lock_names, std::move(options));
-    as.set_options([&paths](queue_options& own) {
+    queue_recipe recipe = queue_recipe_of(core, paths.front(), lock_names, std::move(options));
+    recipe.set_options([&paths](queue_options& own) {
         own.more_directories.assign(paths.begin() + 1, paths.end());
     });
-    check_size(core, as, data);
-    return as;
+    check_size(core, recipe, data);
+    return recipe;
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ queue_recipe together(const client_core& core,
 class multi_mutex::impl : public exclusive_lock {
 public:
     impl(const std::shared_ptr<client_core>& core, queue_recipe p)
-        : exclusive_lock(core, std::move(p)), paths(as->directories()) {}
+        : exclusive_lock(core, std::move(p)), paths(recipe->directories()) {}
 
     const std::vector<std::string> paths;
 };
@@ -98,19 +98,19 @@ multi_mutex::~multi_mutex() = default;
 hold multi_mutex::acquire_within(std::chrono::nanoseconds timeout,
                                  acquire_options options,
                                  std::error_code& ec) {
-    return report(ec,
-                  [&] { return impl_->acquire.acquire(impl_->as, timeout, std::move(options)); });
+    return report(
+        ec, [&] { return impl_->acquire.acquire(impl_->recipe, timeout, std::move(options)); });
 }
 
 awaitable<hold> multi_mutex::await_acquire(std::chrono::nanoseconds timeout,
                                            acquire_options options) {
-    return impl_->acquire.acquire_async(impl_->as, timeout, std::move(options));
+    return impl_->acquire.acquire_async(impl_->recipe, timeout, std::move(options));
 }
 
 void multi_mutex::start_acquire(std::chrono::nanoseconds timeout,
                                 acquire_options options,
                                 acquire_handler handler) {
-    impl_->acquire.async_acquire(impl_->as, timeout, std::move(options), std::move(handler));
+    impl_->acquire.async_acquire(impl_->recipe, timeout, std::move(options), std::move(handler));
 }
 
 // ---- Lockable ----
@@ -130,8 +130,8 @@ hold& multi_mutex::held() {
 std::vector<participant> multi_mutex::holders(std::error_code& ec) {
     return report(ec, [&] {
         std::vector<participant> found;
-        for (const std::string& path : impl_->as->directories()) {
-            queue_recipe one = *impl_->as;
+        for (const std::string& path : impl_->recipe->directories()) {
+            queue_recipe one = *impl_->recipe;
             one.directory = path;
             if (auto p = impl_->acquire.first(one)) {
                 found.push_back(std::move(*p));

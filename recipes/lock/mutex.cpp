@@ -21,18 +21,18 @@ mutex::~mutex() = default;
 hold mutex::acquire_within(std::chrono::nanoseconds timeout,
                            acquire_options options,
                            std::error_code& ec) {
-    return report(ec,
-                  [&] { return impl_->acquire.acquire(impl_->as, timeout, std::move(options)); });
+    return report(
+        ec, [&] { return impl_->acquire.acquire(impl_->recipe, timeout, std::move(options)); });
 }
 
 awaitable<hold> mutex::await_acquire(std::chrono::nanoseconds timeout, acquire_options options) {
-    return impl_->acquire.acquire_async(impl_->as, timeout, std::move(options));
+    return impl_->acquire.acquire_async(impl_->recipe, timeout, std::move(options));
 }
 
 void mutex::start_acquire(std::chrono::nanoseconds timeout,
                           acquire_options options,
                           acquire_handler handler) {
-    impl_->acquire.async_acquire(impl_->as, timeout, std::move(options), std::move(handler));
+    impl_->acquire.async_acquire(impl_->recipe, timeout, std::move(options), std::move(handler));
 }
 
 // ---- Lockable ----
@@ -52,19 +52,19 @@ hold& mutex::held() {
 // ---- participants ----
 
 std::vector<participant> mutex::participants(std::error_code& ec) {
-    return report(ec, [&] { return impl_->acquire.participants(*impl_->as); });
+    return report(ec, [&] { return impl_->acquire.participants(*impl_->recipe); });
 }
 
 std::optional<participant> mutex::holder(std::error_code& ec) {
-    return report(ec, [&] { return impl_->acquire.first(*impl_->as); });
+    return report(ec, [&] { return impl_->acquire.first(*impl_->recipe); });
 }
 
 bool mutex::revoke(const participant& whom, std::error_code& ec) {
-    return report(ec, [&] { return impl_->acquire.revoke(*impl_->as, whom); });
+    return report(ec, [&] { return impl_->acquire.revoke(*impl_->recipe, whom); });
 }
 
 const std::string& mutex::path() const noexcept {
-    return impl_->as->directory;
+    return impl_->recipe->directory;
 }
 
 }  // namespace latchkey::inline v0

@@ -24,10 +24,10 @@ public:
             p.set_options([&](queue_options& own) {
                 own.lock_delay = m == lock_mode::shared ? one.lock_delay.zero() : one.lock_delay;
             });
-            as_.at(static_cast<std::size_t>(m)) = std::make_shared<const queue_recipe>(p);
+            recipe_.at(static_cast<std::size_t>(m)) = std::make_shared<const queue_recipe>(p);
         }
         if (p.takes_turns()) {
-            writers_.emplace(core, as(lock_mode::exclusive));
+            writers_.emplace(core, recipe(lock_mode::exclusive));
         }
     }
 
@@ -37,14 +37,14 @@ public:
         return writers_ && m == lock_mode::exclusive ? *writers_ : acquire;
     }
 
-    [[nodiscard]] const std::shared_ptr<const queue_recipe>& as(lock_mode m) const {
-        return as_.at(static_cast<std::size_t>(m));
+    [[nodiscard]] const std::shared_ptr<const queue_recipe>& recipe(lock_mode m) const {
+        return recipe_.at(static_cast<std::size_t>(m));
     }
 
     const acquire_calls acquire;  ///< each call is a participant
 
 private:
-    std::array<std::shared_ptr<const queue_recipe>, 3> as_;
+    std::array<std::shared_ptr<const queue_recipe>, 3> recipe_;
     std::optional<acquire_calls> writers_;
 };
 

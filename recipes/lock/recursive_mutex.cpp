@@ -14,13 +14,13 @@ namespace latchkey::inline v0 {
 class recursive_mutex::impl {
 public:
     impl(const std::shared_ptr<client_core>& core, queue_recipe p)
-        : as(std::make_shared<const queue_recipe>(std::move(p))), acquire(core, as) {}
+        : recipe(std::make_shared<const queue_recipe>(std::move(p))), acquire(core, recipe) {}
 
     [[nodiscard]] bool forked() const { return acquire.core()->forked(); }
 
     [[nodiscard]] bool lock(std::chrono::nanoseconds limit);
 
-    const std::shared_ptr<const queue_recipe> as;
+    const std::shared_ptr<const queue_recipe> recipe;
     const acquire_calls acquire;
 
     /// What a thread has locked.
@@ -54,7 +54,7 @@ bool recursive_mutex::impl::lock(std::chrono::nanoseconds limit) {
             const bool valid = own->second.held.valid();
             if (!valid && limit == local_queue::for_ever) {
                 throw error(errc::hold_lost,
-                            "this thread has lost \"" + escaped(as->directory) + "\" (" +
+                            "this thread has lost \"" + escaped(recipe->directory) + "\" (" +
                                 to_string(own->second.held.why_lost()) +
                                 "); unlock it as often as it was locked, and lock it again");
             }
@@ -62,7 +62,7 @@ bool recursive_mutex::impl::lock(std::chrono::nanoseconds limit) {
             return valid;
         }
     }
-    hold granted = acquire.acquire(as, limit, {});
+    hold granted = acquire.acquire(recipe, limit, {});
     if (is_empty(granted)) {
         return false;
     }
@@ -108,19 +108,19 @@ hold& recursive_mutex::held() {
 }
 
 std::vector<participant> recursive_mutex::participants(std::error_code& ec) {
-    return report(ec, [&] { return impl_->acquire.participants(*impl_->as); });
+    return report(ec, [&] { return impl_->acquire.participants(*impl_->recipe); });
 }
 
 std::optional<participant> recursive_mutex::holder(std::error_code& ec) {
-    return report(ec, [&] { return impl_->acquire.first(*impl_->as); });
+    return report(ec, [&] { return impl_->acquire.first(*impl_->recipe); });
 }
 
 bool recursive_mutex::revoke(const participant& whom, std::error_code& ec) {
-    return report(ec, [&] { return impl_->acquire.revoke(*impl_->as, whom); });
+    return report(ec, [&] { return impl_->acquire.revoke(*impl_->recipe, whom); });
 }
 
 const std::string& recursive_mutex::path() const noexcept {
-    return impl_->as->directory;
+    return impl_->recipe->directory;
 }
 
 }  // namespace latchkey::inline v0

@@ -70,20 +70,21 @@ hold shared_mutex::acquire_within(lock_mode m,
                                   acquire_options options,
                                   std::error_code& ec) {
     return report(
-        ec, [&] { return impl_->calls(m).acquire(impl_->as(m), timeout, std::move(options)); });
+        ec, [&] { return impl_->calls(m).acquire(impl_->recipe(m), timeout, std::move(options)); });
 }
 
 awaitable<hold> shared_mutex::await_acquire(lock_mode m,
                                             std::chrono::nanoseconds timeout,
                                             acquire_options options) {
-    return impl_->calls(m).acquire_async(impl_->as(m), timeout, std::move(options));
+    return impl_->calls(m).acquire_async(impl_->recipe(m), timeout, std::move(options));
 }
 
 void shared_mutex::start_acquire(lock_mode m,
                                  std::chrono::nanoseconds timeout,
                                  acquire_options options,
                                  acquire_handler handler) {
-    impl_->calls(m).async_acquire(impl_->as(m), timeout, std::move(options), std::move(handler));
+    impl_->calls(m).async_acquire(
+        impl_->recipe(m), timeout, std::move(options), std::move(handler));
 }
 
 // ---- convert ----
@@ -99,10 +100,11 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
         done({errc::hold_lost, "this hold is empty"}, false);
         return;
     }
-    if (state->core() != acquire.core() || !state->path().starts_with(as(to)->directory + '/')) {
+    if (state->core() != acquire.core() ||
+        !state->path().starts_with(recipe(to)->directory + '/')) {
         done({errc::invalid_argument,
               "the hold \"" + escaped(state->path()) + "\" is not one of \"" +
-                  escaped(as(to)->directory) + "\": use the shared_mutex that granted it"},
+                  escaped(recipe(to)->directory) + "\": use the shared_mutex that granted it"},
              false);
         return;
     }
@@ -130,7 +132,7 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
     // Two readers that both waited to become writers would wait for each other, so the second one
     // is refused.
     const auto end = time_after(acquire.core()->loop(), limit);
-    const auto upgrader = std::make_shared<queue_recipe>(*as(lock_mode::upgrade));
+    const auto upgrader = std::make_shared<queue_recipe>(*recipe(lock_mode::upgrade));
     upgrader->set_options([&state](queue_options& own) { own.continued_times = state->times(); });
     acquire.try_acquire(
         upgrader,
@@ -213,21 +215,21 @@ awaitable<hold> shared_mutex::convert_async(hold h, lock_mode to, acquire_option
 // ---- participants ----
 
 std::optional<participant> shared_mutex::first(std::error_code& ec) {
-    return report(ec, [&] { return impl_->acquire.first(*impl_->as(lock_mode::exclusive)); });
+    return report(ec, [&] { return impl_->acquire.first(*impl_->recipe(lock_mode::exclusive)); });
 }
 
 std::vector<participant> shared_mutex::participants(std::error_code& ec) {
-    return report(ec,
-                  [&] { return impl_->acquire.participants(*impl_->as(lock_mode::exclusive)); });
+    return report(
+        ec, [&] { return impl_->acquire.participants(*impl_->recipe(lock_mode::exclusive)); });
 }
 
 bool shared_mutex::revoke(const participant& whom, std::error_code& ec) {
-    return report(ec,
-                  [&] { return impl_->acquire.revoke(*impl_->as(lock_mode::exclusive), whom); });
+    return report(
+        ec, [&] { return impl_->acquire.revoke(*impl_->recipe(lock_mode::exclusive), whom); });
 }
 
 const std::string& shared_mutex::path() const noexcept {
-    return impl_->as(lock_mode::exclusive)->directory;
+    return impl_->recipe(lock_mode::exclusive)->directory;
 }
 
 // ---- as guards see it: the holds are kept inside ----
@@ -292,7 +294,7 @@ bool shared_mutex::impl::upgrade_kept(kept_holds& from, lock_mode to, nanosecond
     kept_holds::kept taken = from.take();
     if (taken.empty() || is_empty(taken.mapped())) {
         throw error(errc::hold_lost,
-                    "\"" + escaped(as(to)->directory) + "\" is not locked in this mode");
+                    "\"" + escaped(recipe(to)->directory) + "\" is not locked in this mode");
     }
 
     struct put_back {

@@ -105,12 +105,12 @@ queue_recipe queue_recipe_of(const client_core& core,
                     "local_passes, local_time or retain_for for \"" + escaped(path) +
                         "\": only mutexes and shared mutexes have them; leave them out");
     }
-    queue_recipe as{.directory = std::move(path),
-                    .markers = markers,
-                    .access = access_for(core, std::move(options.access)),
-                    .writer = record_writer::shared(),
-                    .what = what};
-    as.set_options([&options](queue_options& own) {
+    queue_recipe recipe{.directory = std::move(path),
+                        .markers = markers,
+                        .access = access_for(core, std::move(options.access)),
+                        .writer = record_writer::shared(),
+                        .what = what};
+    recipe.set_options([&options](queue_options& own) {
         own.data = std::move(options.data);
         own.max_hold = options.max_hold;
         own.min_hold = options.min_hold;
@@ -119,16 +119,16 @@ queue_recipe queue_recipe_of(const client_core& core,
         own.local_time = options.local_time;
         own.retain_for = options.retain_for;
     });
-    return as;
+    return recipe;
 }
 
 acquire_calls::acquire_calls(const std::shared_ptr<client_core>& core,
-                             const std::shared_ptr<const queue_recipe>& as)
+                             const std::shared_ptr<const queue_recipe>& recipe)
     : queue_(std::make_shared<local_queue>(
           core,
           local_queue::admits::one_at_a_time,
-          as->takes_turns() ? std::make_shared<place_turns>(core, as) : nullptr)) {
-    if (as->takes_turns()) {
+          recipe->takes_turns() ? std::make_shared<place_turns>(core, recipe) : nullptr)) {
+    if (recipe->takes_turns()) {
         in_use_ = {nullptr, [queue = queue_](std::nullptr_t) {
                        if (!queue->core()->forked()) {
                            queue->retire();
@@ -137,14 +137,14 @@ acquire_calls::acquire_calls(const std::shared_ptr<client_core>& core,
     }
 }
 
-void acquire_calls::try_acquire(const std::shared_ptr<const queue_recipe>& as,
+void acquire_calls::try_acquire(const std::shared_ptr<const queue_recipe>& recipe,
                                 std::chrono::nanoseconds patience,
                                 acquire_options options,
                                 acquire_call::handler done) const {
-    queue_->call(as, options.reserved)->look_for(patience, options.stop, std::move(done));
+    queue_->call(recipe, options.reserved)->look_for(patience, options.stop, std::move(done));
 }
 
-hold acquire_calls::acquire(const std::shared_ptr<const queue_recipe>& as,
+hold acquire_calls::acquire(const std::shared_ptr<const queue_recipe>& recipe,
                             std::chrono::nanoseconds limit,
                             acquire_options options) const {
     core()->check_may_block();
@@ -155,29 +155,29 @@ hold acquire_calls::acquire(const std::shared_ptr<const queue_recipe>& as,
             return turn;
         }
     }
-    hold granted = wait_for(queue_->call(as, options.reserved), limit, stop);
+    hold granted = wait_for(queue_->call(recipe, options.reserved), limit, stop);
     return stop.stop_requested() ? hold() : std::move(granted);
 }
 
-void acquire_calls::async_acquire(const std::shared_ptr<const queue_recipe>& as,
+void acquire_calls::async_acquire(const std::shared_ptr<const queue_recipe>& recipe,
                                   std::chrono::nanoseconds limit,
                                   acquire_options options,
                                   handler h) const {
     const std::stop_token stop = options.stop;
     core()->check_not_forked();
     start_async(
-        queue_->call(as, options.reserved), limit, stop, empty_if_canceled(stop, std::move(h)));
+        queue_->call(recipe, options.reserved), limit, stop, empty_if_canceled(stop, std::move(h)));
 }
 
-awaitable<hold> acquire_calls::acquire_async(const std::shared_ptr<const queue_recipe>& as,
+awaitable<hold> acquire_calls::acquire_async(const std::shared_ptr<const queue_recipe>& recipe,
                                              std::chrono::nanoseconds limit,
                                              acquire_options options) const {
     std::stop_token users = options.stop;
     return awaitable<hold>(
-        [calls = *this, as, limit, reserved = options.reserved.value()](const std::stop_token& stop,
-                                                                        awaitable_handler<hold> h) {
+        [calls = *this, recipe, limit, reserved = options.reserved.value()](
+            const std::stop_token& stop, awaitable_handler<hold> h) {
             calls.core()->check_not_forked();
-            calls.queue_->call(as, reserved)
+            calls.queue_->call(recipe, reserved)
                 ->start(
                     limit,
                     stop,
@@ -189,35 +189,35 @@ awaitable<hold> acquire_calls::acquire_async(const std::shared_ptr<const queue_r
 
 // ---- participants ----
 
-std::vector<participant> acquire_calls::examine(const queue_recipe& as,
+std::vector<participant> acquire_calls::examine(const queue_recipe& recipe,
                                                 const std::vector<std::string>& paths) const {
     std::vector<participant> found;
     for (auto& [path, znode] : read_znodes(*core(), paths, longest_participant_data)) {
-        found.push_back(participant_from(path, as.markers, std::move(znode)));
+        found.push_back(participant_from(path, recipe.markers, std::move(znode)));
     }
     return found;
 }
 
-std::vector<participant> acquire_calls::participants(const queue_recipe& as) const {
-    const auto names = in_order(read_children(*core(), as.directory), as.markers);
-    return examine(as, paths_in(as.directory, names));
+std::vector<participant> acquire_calls::participants(const queue_recipe& recipe) const {
+    const auto names = in_order(read_children(*core(), recipe.directory), recipe.markers);
+    return examine(recipe, paths_in(recipe.directory, names));
 }
 
-std::optional<participant> acquire_calls::first(const queue_recipe& as) const {
-    const auto names = in_order(read_children(*core(), as.directory), as.markers);
-    for (const std::string& path : paths_in(as.directory, names)) {
-        if (auto found = examine(as, {path}); !found.empty()) {
+std::optional<participant> acquire_calls::first(const queue_recipe& recipe) const {
+    const auto names = in_order(read_children(*core(), recipe.directory), recipe.markers);
+    for (const std::string& path : paths_in(recipe.directory, names)) {
+        if (auto found = examine(recipe, {path}); !found.empty()) {
             return std::move(found.front());
         }
     }
     return std::nullopt;
 }
 
-bool acquire_calls::revoke(const queue_recipe& as, const participant& whom) const {
-    if (place_of(whom.name, as.markers).what != queue_place::standing::participant) {
-        throw no_participant(whom, as.directory);
+bool acquire_calls::revoke(const queue_recipe& recipe, const participant& whom) const {
+    if (place_of(whom.name, recipe.markers).what != queue_place::standing::participant) {
+        throw no_participant(whom, recipe.directory);
     }
-    return revoke_in(as.directory, whom);
+    return revoke_in(recipe.directory, whom);
 }
 
 bool acquire_calls::revoke_in(const std::string& directory, const participant& whom) const {

@@ -43,40 +43,40 @@ public:
     acquire_calls(std::shared_ptr<client_core> core, local_queue::admits a)
         : queue_(std::make_shared<local_queue>(std::move(core), a)) {}
 
-    /// One participant at a time, whose callers take turns in one place if `as` says so.
+    /// One participant at a time, whose callers take turns in one place if `recipe` says so.
     acquire_calls(const std::shared_ptr<client_core>& core,
-                  const std::shared_ptr<const queue_recipe>& as);
+                  const std::shared_ptr<const queue_recipe>& recipe);
 
     /// Waits for a result. When the thread is interrupted the place in the queue is given up first.
-    [[nodiscard]] hold acquire(const std::shared_ptr<const queue_recipe>& as,
+    [[nodiscard]] hold acquire(const std::shared_ptr<const queue_recipe>& recipe,
                                std::chrono::nanoseconds limit,
                                acquire_options options) const;
 
     /// `handler` runs on the callback thread.
-    void async_acquire(const std::shared_ptr<const queue_recipe>& as,
+    void async_acquire(const std::shared_ptr<const queue_recipe>& recipe,
                        std::chrono::nanoseconds limit,
                        acquire_options options,
                        handler h) const;
 
     /// The same for a coroutine.
-    [[nodiscard]] awaitable<hold> acquire_async(const std::shared_ptr<const queue_recipe>& as,
+    [[nodiscard]] awaitable<hold> acquire_async(const std::shared_ptr<const queue_recipe>& recipe,
                                                 std::chrono::nanoseconds limit,
                                                 acquire_options options) const;
 
     /// Takes the lock only if no participant is ahead. Waits for the servers' answer for at most
     /// `patience`, if that is not zero and less than the session timeout. `done` is called on the
     /// loop.
-    void try_acquire(const std::shared_ptr<const queue_recipe>& as,
+    void try_acquire(const std::shared_ptr<const queue_recipe>& recipe,
                      std::chrono::nanoseconds patience,
                      acquire_options options,
                      acquire_call::handler done) const;
 
-    [[nodiscard]] std::vector<participant> participants(const queue_recipe& as) const;
-    [[nodiscard]] std::optional<participant> first(const queue_recipe& as) const;
+    [[nodiscard]] std::vector<participant> participants(const queue_recipe& recipe) const;
+    [[nodiscard]] std::optional<participant> first(const queue_recipe& recipe) const;
 
     /// Asks a participant to give up its place; false if it has left. Throws errc::invalid_argument
     /// if `whom` is not a participant of a queue.
-    [[nodiscard]] bool revoke(const queue_recipe& as, const participant& whom) const;
+    [[nodiscard]] bool revoke(const queue_recipe& recipe, const participant& whom) const;
 
     /// The same of `whom` in `directory`, whatever it is called.
     [[nodiscard]] bool revoke_in(const std::string& directory, const participant& whom) const;
@@ -86,7 +86,7 @@ public:
     }
 
     /// Reads the znodes at `paths`; those that have gone are left out.
-    [[nodiscard]] std::vector<participant> examine(const queue_recipe& as,
+    [[nodiscard]] std::vector<participant> examine(const queue_recipe& recipe,
                                                    const std::vector<std::string>& paths) const;
 
 private:

@@ -13,13 +13,13 @@
 namespace latchkey::inline v0 {
 
 attempt::attempt(const std::shared_ptr<client_core>& core,
-                 const std::shared_ptr<const queue_recipe>& as,
+                 const std::shared_ptr<const queue_recipe>& recipe,
                  bool only_if_first,
                  bool directory_known,
                  contender& c,
                  std::function<void(end)> ended)
     : core_(core),
-      as_(as),
+      recipe_(recipe),
       contender_(c),
       ended_(std::move(ended)),
       only_if_first_(only_if_first),
@@ -40,20 +40,20 @@ void attempt::start() {
 /// Ends with nothing when it is in the queue, or leaves.
 task<std::optional<attempt::end>> attempt::join() {
     if (only_if_first_) {
-        auto looking = look_at_queues(core_, as_);
+        auto looking = look_at_queues(core_, recipe_);
         queues_seen seen = co_await looking;
         if (seen.directories_exist && !directory_known_) {
-            look_at_access(*core_, *as_);  // as the client that creates them does
+            look_at_access(*core_, *recipe_);  // as the client that creates them does
         }
         directory_known_ = seen.directories_exist;
         if (!seen.free) {
             co_return end{end::kind::refused, std::move(seen.why)};
         }
     }
-    create_ = std::make_unique<protected_create>(core_, as_, directory_known_);
+    create_ = std::make_unique<protected_create>(core_, recipe_, directory_known_);
     std::function<void()> behind;
-    if (as_->terms) {
-        step_ = as_->terms->make_step(core_, as_, create_->prefix(), [this](failure why) {
+    if (recipe_->terms) {
+        step_ = recipe_->terms->make_step(core_, recipe_, create_->prefix(), [this](failure why) {
             finish({end::kind::refused, std::move(why)});
         });
         first_since_joining_ = true;
@@ -66,7 +66,7 @@ task<std::optional<attempt::end>> attempt::join() {
         for (std::size_t i = 0; i < j.lists.size() && i < j.paths.size(); ++i) {
             // An attempt that goes on does this when it learns its place.
             const std::string& own = j.paths[i];
-            delete_strays(*core_, *as_, name_of(own).substr(0, prefix_size_), own, *j.lists[i]);
+            delete_strays(*core_, *recipe_, name_of(own).substr(0, prefix_size_), own, *j.lists[i]);
         }
         co_return std::nullopt;
     }
@@ -110,7 +110,7 @@ std::string_view attempt::prefix() const noexcept {
 /// Begins with new lists, unless those of the create are at hand.
 void attempt::contend() {
     queue_wait::owner& self = *this;
-    waits_.emplace(core_, as_, znodes_, prefix(), rule(), self);
+    waits_.emplace(core_, recipe_, znodes_, prefix(), rule(), self);
     running_.start(waits_->run(std::exchange(listed_, {})),
                    [this](queue_wait::end how) { on_waited(std::move(how)); });
 }
@@ -158,7 +158,7 @@ task<attempt::end> attempt::until_granted() {
         co_return end{end::kind::place_lost};
     }
     if (code != result_code::ok) {
-        co_return end{end::kind::refused, failure_of(code, as_->directory)};
+        co_return end{end::kind::refused, failure_of(code, recipe_->directory)};
     }
     co_return end{end::kind::granted, {}, granted()};
 }
@@ -212,8 +212,8 @@ task<result_code> attempt::prove(bool look_for_them) {
         }
         zxid_ = r.stat.czxid;
     }
-    if (as_->options().lock_delay.count() > 0) {
-        auto created = create_records(*core_, *as_, znodes_);
+    if (recipe_->options().lock_delay.count() > 0) {
+        auto created = create_records(*core_, *recipe_, znodes_);
         const result_code code = co_await created;
         if (code != result_code::ok) {
             co_return code;
@@ -279,10 +279,10 @@ void attempt::remove() {
 void attempt::move_behind(const std::string& leader,
                           request invitation,
                           std::function<void(const std::string&)> done) {
-    const queue_place place = place_of(leader, as_->markers);
+    const queue_place place = place_of(leader, recipe_->markers);
     const bool ahead =
         waits_ && place.what == queue_place::standing::participant &&
-        place.sequence < place_of(znodes_.in_queues.front()->path(), as_->markers).sequence;
+        place.sequence < place_of(znodes_.in_queues.front()->path(), recipe_->markers).sequence;
     if (!ahead || !core_->connected()) {
         done({});
         return;
@@ -293,15 +293,16 @@ void attempt::move_behind(const std::string& leader,
     waits_.reset();
     own.stop_watching();
     // With a GUID of its own: what is known of the first one, that strays bear it, stays true.
-    const std::string to = join_path(as_->directory,
+    const std::string to = join_path(recipe_->directory,
                                      protected_prefix(guid(core_->loop())) +
-                                         std::string(as_->markers.get().exclusive) +
+                                         std::string(recipe_->markers.get().exclusive) +
                                          leader.substr(leader.size() - sequence_digits));
     running_.start(
         swap_znodes(
             core_,
-            {request::create(to, as_->data(as_->mode), create_mode::ephemeral, *as_->access)},
-            {request::check(join_path(as_->directory, leader)), std::move(invitation)},
+            {request::create(
+                to, recipe_->data(recipe_->mode), create_mode::ephemeral, *recipe_->access)},
+            {request::check(join_path(recipe_->directory, leader)), std::move(invitation)},
             own.path()),
         [this, to, done = std::move(done)](const swapped& s) {
             on_moved(s, to);

@@ -64,10 +64,10 @@ public:
         ~contender() = default;
     };
 
-    /// `core` and `as` outlive the attempt. `ended` is called once, and may destroy it. There are
-    /// no other calls after leave().
+    /// `core` and `recipe` outlive the attempt. `ended` is called once, and may destroy it. There
+    /// are no other calls after leave().
     attempt(const std::shared_ptr<client_core>& core,
-            const std::shared_ptr<const queue_recipe>& as,
+            const std::shared_ptr<const queue_recipe>& recipe,
             bool only_if_first,
             bool directory_known,
             contender& c,
@@ -121,7 +121,7 @@ private:
     void set_znodes(const std::vector<std::string>& paths);
 
     [[nodiscard]] queue_rule rule() const noexcept {
-        return behind_twin_ ? queue_rule::behind_twin : rule_of(as_->mode);
+        return behind_twin_ ? queue_rule::behind_twin : rule_of(recipe_->mode);
     }
 
     [[nodiscard]] std::string_view prefix() const noexcept;
@@ -132,7 +132,7 @@ private:
     }
 
     const std::shared_ptr<client_core>& core_;
-    const std::shared_ptr<const queue_recipe>& as_;
+    const std::shared_ptr<const queue_recipe>& recipe_;
     contender& contender_;
     const std::function<void(end)> ended_;
 

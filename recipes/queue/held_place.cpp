@@ -16,23 +16,24 @@ constexpr auto own_watch_delay = std::chrono::milliseconds(10);
 }  // namespace
 
 hold held_place::publish(std::shared_ptr<client_core> core,
-                         std::shared_ptr<const queue_recipe> as,
+                         std::shared_ptr<const queue_recipe> recipe,
                          attempt::grant g,
                          telemetry::span span,
                          notifications n,
                          turns t) {
     const bool revocation_requested = g.revocation_requested;
     const std::int64_t zxid = g.zxid;
-    const auto place = std::make_shared<held_place>(core, as, std::move(g), std::move(n.released));
+    const auto place =
+        std::make_shared<held_place>(core, recipe, std::move(g), std::move(n.released));
     core->attach(place);
     core->heartbeat().demand(place.get(), place->znodes_.in_queues.front()->path());
     place->watch_soon();
     hold_state::grant first{.paths = place->znodes_.paths(),
                             .token = {zxid, 0},
-                            .mode = as->mode,
+                            .mode = recipe->mode,
                             .owner = nullptr,
                             .times = place->times_,
-                            .writable = !as->markers.get().transferable,
+                            .writable = !recipe->markers.get().transferable,
                             .proof = core->session_validity(),
                             .generation = core->generation()};
     hold_state::grant pattern = first;
@@ -55,16 +56,16 @@ hold held_place::publish(std::shared_ptr<client_core> core,
 }
 
 held_place::held_place(std::shared_ptr<client_core> core,
-                       std::shared_ptr<const queue_recipe> as,
+                       std::shared_ptr<const queue_recipe> recipe,
                        attempt::grant g,
                        std::function<void()> released)
     : core_(std::move(core)),
-      as_(std::move(as)),
+      recipe_(std::move(recipe)),
       prefix_(std::move(g.prefix)),
       on_released_(std::move(released)),
       znodes_(std::move(g.znodes)),
       watch_delay_(core_->loop()),
-      times_(as_->times(core_->loop())),
+      times_(recipe_->times(core_->loop())),
       time_(core_->loop()) {
     for (const auto& z : znodes_.in_queues) {
         z->belongs_to(*this);
@@ -151,15 +152,15 @@ void held_place::leave_turns() {
 }
 
 void held_place::let_others_join() {
-    if (const auto tell = std::exchange(on_released_, nullptr)) {
-        tell();
+    if (const auto notify = std::exchange(on_released_, nullptr)) {
+        notify();
     }
 }
 
 void held_place::session_suspended() {
     const auto keep = shared_from_this();
     end_turns();
-    if (as_->steps_down_when_suspended) {
+    if (recipe_->steps_down_when_suspended) {
         step_down(loss_reason::suspended);
     }
 }
@@ -290,7 +291,7 @@ void held_place::convert(lock_mode to, bool wait, converted done) {
         return;
     }
     change_ = std::make_unique<mode_change>(
-        core_, as_, *znodes_.in_queues.front(), prefix_, [this, to](mode_change::end how) {
+        core_, recipe_, *znodes_.in_queues.front(), prefix_, [this, to](mode_change::end how) {
             on_mode_changed(to, std::move(how));
         });
     if (to == lock_mode::shared) {
@@ -336,8 +337,8 @@ void held_place::cancel_conversion() {
 }
 
 void held_place::end_conversion(failure why, bool done) {
-    if (const auto tell = std::exchange(converted_, nullptr)) {
-        tell(std::move(why), done);
+    if (const auto notify = std::exchange(converted_, nullptr)) {
+        notify(std::move(why), done);
     }
 }
 

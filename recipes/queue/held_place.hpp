@@ -41,14 +41,14 @@ public:
 
     /// In the session that the grant was proven in.
     [[nodiscard]] static hold publish(std::shared_ptr<client_core> core,
-                                      std::shared_ptr<const queue_recipe> as,
+                                      std::shared_ptr<const queue_recipe> recipe,
                                       attempt::grant g,
                                       telemetry::span span,
                                       notifications n,
                                       turns t);
 
     held_place(std::shared_ptr<client_core> core,
-               std::shared_ptr<const queue_recipe> as,
+               std::shared_ptr<const queue_recipe> recipe,
                attempt::grant g,
                std::function<void()> released);
 
@@ -98,7 +98,7 @@ private:
     [[nodiscard]] bool is_swapping() const noexcept { return change_ && change_->is_swapping(); }
 
     const std::shared_ptr<client_core> core_;
-    const std::shared_ptr<const queue_recipe> as_;
+    const std::shared_ptr<const queue_recipe> recipe_;
     const std::string prefix_;  ///< what the names that its attempt created begin with
     std::function<void()> on_released_;
     std::weak_ptr<hold_state> hold_;      ///< the first, or the last

@@ -73,19 +73,19 @@ public:
     grant_terms() = default;
     virtual ~grant_terms() = default;
 
-    /// `as` has these terms; `prefix` is what the names of the attempt begin with. `refused` is
+    /// `recipe` has these terms; `prefix` is what the names of the attempt begin with. `refused` is
     /// called, perhaps ahead of the turn, with what will not change by waiting; it may destroy the
     /// step.
     [[nodiscard]] virtual std::unique_ptr<last_step> make_step(
         std::shared_ptr<client_core> core,
-        std::shared_ptr<const queue_recipe> as,
+        std::shared_ptr<const queue_recipe> recipe,
         const std::string& prefix,
         std::function<void(failure)> refused) const = 0;
 
     /// Creates what has to exist before a participant can join: the queue's directory, unless
     /// overridden.
     [[nodiscard]] virtual directory_creation create_directories(client_core& core,
-                                                                const queue_recipe& as) const;
+                                                                const queue_recipe& recipe) const;
 
 protected:
     grant_terms(const grant_terms&) = default;

@@ -24,18 +24,18 @@ std::shared_ptr<const reserved_function> kept_reserved(client_core& core, reserv
 // ---- one call ----
 
 acquire_call::acquire_call(std::shared_ptr<local_queue> queue,
-                           std::shared_ptr<const queue_recipe> as,
+                           std::shared_ptr<const queue_recipe> recipe,
                            reserved_function reserved)
     : user_call(queue->core()),
       queue_(std::move(queue)),
-      as_(std::move(as)),
+      recipe_(std::move(recipe)),
       reserved_(kept_reserved(*core(), std::move(reserved))),
       span_{.begun = core()->loop().now()} {}
 
 call_aim acquire_call::aim() const {
-    call_aim all{"acquire", as_->directories()};
-    if (all.paths.front() != as_->users_path()) {
-        all.paths.insert(all.paths.begin(), as_->users_path());
+    call_aim all{"acquire", recipe_->directories()};
+    if (all.paths.front() != recipe_->users_path()) {
+        all.paths.insert(all.paths.begin(), recipe_->users_path());
     }
     return all;
 }
@@ -48,7 +48,7 @@ void acquire_call::begin() {
 /// Which may end before begin().
 void acquire_call::begin_span() {
     if (span_.id == 0) {
-        span_ = core()->telemetry().begin(as_->users_path(), as_->leads, span_.begun);
+        span_ = core()->telemetry().begin(recipe_->users_path(), recipe_->leads, span_.begun);
     }
 }
 
@@ -66,7 +66,7 @@ void acquire_call::on_place(const queue_position* p) {
     if (p == nullptr) {
         return;
     }
-    core()->telemetry().queued(span_, p->path, p->position, as_->mode);
+    core()->telemetry().queued(span_, p->path, p->position, recipe_->mode);
     if (reserved_ && !only_looks()) {
         core()->call([tell = reserved_, place = *p] { (*tell)(place); });
     }
@@ -79,9 +79,10 @@ void acquire_call::on_confirmed() {
 
 // ---- the queue ----
 
-std::shared_ptr<acquire_call> local_queue::call(std::shared_ptr<const queue_recipe> as,
+std::shared_ptr<acquire_call> local_queue::call(std::shared_ptr<const queue_recipe> recipe,
                                                 reserved_function reserved) {
-    auto a = std::make_shared<acquire_call>(shared_from_this(), std::move(as), std::move(reserved));
+    auto a =
+        std::make_shared<acquire_call>(shared_from_this(), std::move(recipe), std::move(reserved));
     if (turns_) {
         turns_->caller_comes();  // a turn that ends before this call has arrived is for it
         a->waits_ = true;
@@ -162,8 +163,9 @@ void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
     a->for_others_ = busy_;
     a->participant_ = std::make_shared<queue_participant>(
         core_,
-        queue_participant::settings{
-            .as = a->as_, .directory_known = directory_known_, .only_if_first = a->only_looks()},
+        queue_participant::settings{.recipe = a->recipe_,
+                                    .directory_known = directory_known_,
+                                    .only_if_first = a->only_looks()},
         a);
     const auto keep = a->participant_;
     if (busy_) {
@@ -188,7 +190,7 @@ hold local_queue::publish(const acquire_call& a, attempt::grant g) {
                  }};
     }
     return held_place::publish(
-        core_, a.as_, std::move(g), a.span_, std::move(then), std::move(turns));
+        core_, a.recipe_, std::move(g), a.span_, std::move(then), std::move(turns));
 }
 
 void local_queue::on_contended(acquire_call& a, queue_participant::outcome o) {

@@ -57,7 +57,7 @@ public:
 
     /// A call that is not started yet. Any thread. `reserved` runs as code of the user.
     [[nodiscard]] std::shared_ptr<acquire_call> call(
-        std::shared_ptr<const queue_recipe> as,
+        std::shared_ptr<const queue_recipe> recipe,
         std::function<void(const queue_position&)> reserved);
 
     [[nodiscard]] const std::shared_ptr<client_core>& core() const noexcept { return core_; }
@@ -104,7 +104,7 @@ private:
 class acquire_call final : public user_call<hold>, public queue_participant::owner {
 public:
     acquire_call(std::shared_ptr<local_queue> queue,
-                 std::shared_ptr<const queue_recipe> as,
+                 std::shared_ptr<const queue_recipe> recipe,
                  std::function<void(const queue_position&)> reserved);
 
     ~acquire_call() override { queue_->stop_waiting(*this); }
@@ -138,7 +138,7 @@ private:
     }
 
     const std::shared_ptr<local_queue> queue_;
-    const std::shared_ptr<const queue_recipe> as_;
+    const std::shared_ptr<const queue_recipe> recipe_;
     const std::shared_ptr<const std::function<void(const queue_position&)>> reserved_;
     telemetry::span span_;
     std::shared_ptr<queue_participant> participant_;  ///< until it has a result

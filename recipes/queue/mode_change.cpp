@@ -8,12 +8,12 @@
 namespace latchkey::inline v0 {
 
 mode_change::mode_change(std::shared_ptr<client_core> core,
-                         std::shared_ptr<const queue_recipe> as,
+                         std::shared_ptr<const queue_recipe> recipe,
                          own_znode& z,
                          std::string prefix,
                          std::function<void(end)> done)
     : core_(std::move(core)),
-      as_(std::move(as)),
+      recipe_(std::move(recipe)),
       znode_(z),
       prefix_(std::move(prefix)),
       done_(std::move(done)) {}
@@ -30,13 +30,13 @@ void mode_change::to_exclusive(bool wait) {
 }
 
 task<mode_change::end> mode_change::swap_for_reader() {
-    const queue_markers& markers = as_->markers;
+    const queue_markers& markers = recipe_->markers;
     const std::string own = znode_.path();
     const std::string number = own.substr(own.rfind(markers.exclusive) + markers.exclusive.size());
-    std::string to = join_path(as_->directory, prefix_ + std::string(markers.shared) + number);
-    std::vector<request> creation{
-        request::create(to, as_->data(lock_mode::shared), create_mode::ephemeral, *as_->access)};
-    std::vector<request> guards{request::check(as_->directory)};
+    std::string to = join_path(recipe_->directory, prefix_ + std::string(markers.shared) + number);
+    std::vector<request> creation{request::create(
+        to, recipe_->data(lock_mode::shared), create_mode::ephemeral, *recipe_->access)};
+    std::vector<request> guards{request::check(recipe_->directory)};
     auto swapping = swap_znodes(core_, std::move(creation), std::move(guards), own);
     swapped s = co_await swapping;
     switch (s.what) {
@@ -53,7 +53,7 @@ task<mode_change::end> mode_change::swap_for_reader() {
 
 task<mode_change::end> mode_change::wait_for_readers() {
     queue_wait::owner& self = *this;
-    queue_wait wait(core_, as_, znode_, prefix_, queue_rule::everybody, self);
+    queue_wait wait(core_, recipe_, znode_, prefix_, queue_rule::everybody, self);
     auto waiting = wait.run(nullptr);
     queue_wait::end first = co_await waiting;
     if (first.what == queue_wait::end::kind::gone) {
@@ -67,7 +67,7 @@ task<mode_change::end> mode_change::wait_for_readers() {
     if (code == result_code::ok || code == result_code::no_node) {
         co_return end{code == result_code::ok ? end::kind::done : end::kind::gone};
     }
-    co_return end{end::kind::not_done, failure_of(code, as_->directory)};
+    co_return end{end::kind::not_done, failure_of(code, recipe_->directory)};
 }
 
 }  // namespace latchkey::inline v0

@@ -39,7 +39,7 @@ public:
     /// `z` is the znode that is held, `prefix` what the names begin with that its attempt created.
     /// `done` may destroy this object.
     mode_change(std::shared_ptr<client_core> core,
-                std::shared_ptr<const queue_recipe> as,
+                std::shared_ptr<const queue_recipe> recipe,
                 own_znode& z,
                 std::string prefix,
                 std::function<void(end)> done);
@@ -66,7 +66,7 @@ private:
     [[nodiscard]] task<end> wait_for_readers();
 
     const std::shared_ptr<client_core> core_;
-    const std::shared_ptr<const queue_recipe> as_;
+    const std::shared_ptr<const queue_recipe> recipe_;
     own_znode& znode_;
     const std::string prefix_;
     const std::function<void(end)> done_;

@@ -43,7 +43,7 @@ struct own_znodes {
 /// records...]`. Ends with `ok` when they are there, whatever requests and answers are lost. In one
 /// session. All parameters outlive the task.
 [[nodiscard]] task<result_code> create_records(client_core& core,
-                                               const queue_recipe& as,
+                                               const queue_recipe& recipe,
                                                own_znodes& of);
 
 }  // namespace latchkey::inline v0

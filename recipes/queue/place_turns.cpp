@@ -24,8 +24,9 @@ hold place_turns::take(telemetry::span* first) {
     }
     hold_state::grant turn = pattern_;
     turn.owner = place_;
-    turn.span = first != nullptr ? std::move(*first)
-                                 : core_->telemetry().begin(as_->users_path(), as_->leads, now);
+    turn.span = first != nullptr
+                    ? std::move(*first)
+                    : core_->telemetry().begin(recipe_->users_path(), recipe_->leads, now);
     auto taken = fork_safe<hold_state>(core_, std::move(turn));
     place_->hold_ = taken;
     place_->held_ = true;
@@ -122,7 +123,7 @@ bool place_turns::has_room() const {
 
 /// Whether the place is worth keeping, although there is no hold.
 bool place_turns::may_go_on(time_point now) const {
-    const bool retains = as_->options().retain_for > std::chrono::nanoseconds::zero();
+    const bool retains = recipe_->options().retain_for > std::chrono::nanoseconds::zero();
     const bool wanted = callers_ > 0;
     if (!has_room()) {
         return false;
@@ -143,7 +144,7 @@ bool place_turns::has_passes(time_point now) const {
 }
 
 void place_turns::allow_passes() {
-    const queue_options& o = as_->options();
+    const queue_options& o = recipe_->options();
     passes_ = o.local_passes;
     passes_end_ = o.local_time > std::chrono::nanoseconds::zero()
                       ? time_after(core_->loop(), o.local_time)
@@ -151,7 +152,7 @@ void place_turns::allow_passes() {
 }
 
 place_turns::time_point place_turns::retained_until() const {
-    const std::chrono::nanoseconds longest = as_->options().retain_for;
+    const std::chrono::nanoseconds longest = recipe_->options().retain_for;
     return longest < time_point::max() - free_since_ ? free_since_ + longest : time_point::max();
 }
 
@@ -200,9 +201,9 @@ task<bool> place_turns::look_for_successors(std::string own) {
     paced_retry again(core_->loop());
     while (true) {
         const change_watch watch;
-        auto asked = watch.send(*core_, request::children(as_->directory));
+        auto asked = watch.send(*core_, request::children(recipe_->directory));
         const reply r = co_await asked;
-        const bool is_last = r.ok() && queue_list(r.names, as_->markers).is_last(name_of(own));
+        const bool is_last = r.ok() && queue_list(r.names, recipe_->markers).is_last(name_of(own));
         if (is_last) {
             note(behind::none);
             auto changed = watch.until_changed(*core_);

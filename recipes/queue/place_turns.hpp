@@ -43,8 +43,8 @@ public:
         std::weak_ptr<hold_state> hold_;  ///< perhaps released
     };
 
-    place_turns(std::shared_ptr<client_core> core, std::shared_ptr<const queue_recipe> as)
-        : core_(std::move(core)), as_(std::move(as)), look_again_(core_->loop()) {}
+    place_turns(std::shared_ptr<client_core> core, std::shared_ptr<const queue_recipe> recipe)
+        : core_(std::move(core)), recipe_(std::move(recipe)), look_again_(core_->loop()) {}
 
     // ---- the callers of the object ----
 
@@ -120,7 +120,7 @@ private:
     [[nodiscard]] time_point retained_until() const LATCHKEY_REQUIRES(guard_);
 
     const std::shared_ptr<client_core> core_;
-    const std::shared_ptr<const queue_recipe> as_;
+    const std::shared_ptr<const queue_recipe> recipe_;
     std::atomic<std::size_t> callers_{0};
 
     // On the loop only.

@@ -12,20 +12,20 @@
 namespace latchkey::inline v0 {
 namespace {
 
-std::string new_prefix(client_core& core, const queue_recipe& as) {
+std::string new_prefix(client_core& core, const queue_recipe& recipe) {
     return protected_prefix(guid(core.loop())) +
-           std::string(as.options().lock_delay.count() > 0 ? delay_mark : "");
+           std::string(recipe.options().lock_delay.count() > 0 ? delay_mark : "");
 }
 
 }  // namespace
 
 protected_create::protected_create(std::shared_ptr<client_core> core,
-                                   std::shared_ptr<const queue_recipe> as,
+                                   std::shared_ptr<const queue_recipe> recipe,
                                    bool directory_known)
     : core_(std::move(core)),
-      as_(std::move(as)),
-      directories_(as_->directories()),
-      prefix_(new_prefix(*core_, *as_)),
+      recipe_(std::move(recipe)),
+      directories_(recipe_->directories()),
+      prefix_(new_prefix(*core_, *recipe_)),
       directory_known_(directory_known),
       retry_(core_->loop()) {}
 
@@ -106,10 +106,10 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
 request protected_create::creation() const {
     const auto in = [this](const std::string& directory) {
         return request::create(
-            join_path(directory, prefix_ + std::string(marker_of(as_->markers, as_->mode))),
-            as_->data(as_->mode),
+            join_path(directory, prefix_ + std::string(marker_of(recipe_->markers, recipe_->mode))),
+            recipe_->data(recipe_->mode),
             create_mode::ephemeral_sequential,
-            *as_->access);
+            *recipe_->access);
     };
     if (directories_.size() == 1) {
         return in(directories_.front());
@@ -120,12 +120,12 @@ request protected_create::creation() const {
 }
 
 std::vector<directory_creation> protected_create::create_directories() {
-    if (as_->terms) {
-        return {as_->terms->create_directories(*core_, *as_)};
+    if (recipe_->terms) {
+        return {recipe_->terms->create_directories(*core_, *recipe_)};
     }
     std::vector<directory_creation> made;
     for (const std::string& directory : directories_) {
-        made.push_back(core_->create_directories(directory, *as_->access));
+        made.push_back(core_->create_directories(directory, *recipe_->access));
     }
     return made;
 }
@@ -153,7 +153,7 @@ protected_create::joined protected_create::joined_from(
 
 bool protected_create::is_last_everywhere(const joined& j) const {
     for (std::size_t i = 0; i < directories_.size(); ++i) {
-        if (!queue_of(*j.lists[i], as_->markers).is_last(name_of(j.paths[i]))) {
+        if (!queue_of(*j.lists[i], recipe_->markers).is_last(name_of(j.paths[i]))) {
             return false;
         }
     }
@@ -208,7 +208,7 @@ protected_create::next protected_create::after_refusal(
 
 protected_create::joined protected_create::resolved(joined j) {
     if (lost_since_) {
-        delete_late_creates(core_, as_, prefix_, j.paths, *lost_since_);
+        delete_late_creates(core_, recipe_, prefix_, j.paths, *lost_since_);
         j.alone = false;
     }
     return j;
@@ -270,7 +270,7 @@ std::optional<protected_create::candidates> protected_create::candidates_in(
         if (l.code != result_code::ok && l.code != result_code::no_node) {
             return std::nullopt;
         }
-        for (const std::string& name : queue_of(l, as_->markers).with_prefix(prefix_)) {
+        for (const std::string& name : queue_of(l, recipe_->markers).with_prefix(prefix_)) {
             found.push_back({.path = join_path(directories_[i], name), .directory = i});
         }
     }
@@ -324,8 +324,8 @@ void protected_create::note_absence(bool partly_deleted) {
         lost_since_ = core_->loop().now();
     }
     if (partly_deleted) {
-        delete_late_creates(core_, as_, prefix_, {}, *std::exchange(lost_since_, std::nullopt));
-        prefix_ = new_prefix(*core_, *as_);
+        delete_late_creates(core_, recipe_, prefix_, {}, *std::exchange(lost_since_, std::nullopt));
+        prefix_ = new_prefix(*core_, *recipe_);
     }
 }
 

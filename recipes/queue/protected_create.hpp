@@ -43,7 +43,7 @@ public:
     };
 
     protected_create(std::shared_ptr<client_core> core,
-                     std::shared_ptr<const queue_recipe> as,
+                     std::shared_ptr<const queue_recipe> recipe,
                      bool directory_known);
 
     /// Ends with what is there. `sent` is called whenever the create was sent, for what is to be
@@ -91,7 +91,7 @@ private:
     joined resolved(joined j);
 
     const std::shared_ptr<client_core> core_;
-    const std::shared_ptr<const queue_recipe> as_;
+    const std::shared_ptr<const queue_recipe> recipe_;
     const std::vector<std::string> directories_;
     std::string prefix_;
     bool directory_known_;

@@ -11,14 +11,15 @@ namespace {
 /// Only data that another program has not put there is replaced, and only while `own` is there: so
 /// a request that arrives late never finds another directory of that name.
 void write_front(client_core& core,
-                 const std::shared_ptr<const queue_recipe>& as,
+                 const std::shared_ptr<const queue_recipe>& recipe,
                  const std::string& own,
                  std::int32_t version) {
-    core.submit(request::multi({request::check(own),
-                                request::set(as->directory, front_mark(name_of(own)), version)}),
-                [notes = as->notes](const reply& r) {
-                    notes->data_is_foreign = notes->data_is_foreign || refused_for_good(r.code);
-                });
+    core.submit(
+        request::multi({request::check(own),
+                        request::set(recipe->directory, front_mark(name_of(own)), version)}),
+        [notes = recipe->notes](const reply& r) {
+            notes->data_is_foreign = notes->data_is_foreign || refused_for_good(r.code);
+        });
 }
 
 /// The version of data that may be replaced by a mark.
@@ -44,14 +45,14 @@ void queue_front::note_list(const listing& l, const queue_verdict& v) {
 
 /// A holder with a lock_delay leaves a record. Whether it did, only a list shows.
 bool queue_front::may_name(std::string_view predecessor) const noexcept {
-    return is_used() && length_ >= as_->notes->long_from &&
-           !place_of(predecessor, as_->markers).delays;
+    return is_used() && length_ >= recipe_->notes->long_from &&
+           !place_of(predecessor, recipe_->markers).delays;
 }
 
 task<bool> queue_front::names(std::string predecessor) {
-    auto asked = core_->send(request::get(as_->directory));
+    auto asked = core_->send(request::get(recipe_->directory));
     const reply r = co_await asked;
-    version_ = version_to_replace(r, *as_->notes);
+    version_ = version_to_replace(r, *recipe_->notes);
     const bool is_named = version_ && named_by_front_mark(r.data) == predecessor;
     if (is_named) {
         length_ = std::size_t(r.stat.num_children);
@@ -63,20 +64,20 @@ task<bool> queue_front::names(std::string predecessor) {
 /// will read it, too, however short the queue has become.
 void queue_front::write(const std::string& own) {
     constexpr std::size_t one_behind = 2;
-    if (!is_used() || as_->options().lock_delay.count() > 0 ||
-        length_ < (version_ ? one_behind : as_->notes->long_from)) {
+    if (!is_used() || recipe_->options().lock_delay.count() > 0 ||
+        length_ < (version_ ? one_behind : recipe_->notes->long_from)) {
         return;
     }
     if (version_) {
-        write_front(*core_, as_, own, *version_);
+        write_front(*core_, recipe_, own, *version_);
         return;
     }
-    core_->submit(request::get(as_->directory),
-                  [core = std::weak_ptr(core_), as = as_, own](const reply& r) {
+    core_->submit(request::get(recipe_->directory),
+                  [core = std::weak_ptr(core_), recipe = recipe_, own](const reply& r) {
                       const auto alive = core.lock();
-                      const auto version = version_to_replace(r, *as->notes);
+                      const auto version = version_to_replace(r, *recipe->notes);
                       if (alive && version) {
-                          write_front(*alive, as, own, *version);
+                          write_front(*alive, recipe, own, *version);
                       }
                   });
 }

@@ -29,8 +29,8 @@ struct listing;
 class queue_front {
 public:
     queue_front(const std::shared_ptr<client_core>& core,
-                const std::shared_ptr<const queue_recipe>& as)
-        : core_(core), as_(as) {}
+                const std::shared_ptr<const queue_recipe>& recipe)
+        : core_(core), recipe_(recipe) {}
 
     /// The wait has read a list.
     void note_list(const listing& l, const queue_verdict& v);
@@ -47,11 +47,11 @@ public:
 
 private:
     [[nodiscard]] bool is_used() const noexcept {
-        return as_->notes->long_from > 0 && !as_->notes->data_is_foreign;
+        return recipe_->notes->long_from > 0 && !recipe_->notes->data_is_foreign;
     }
 
     const std::shared_ptr<client_core>& core_;
-    const std::shared_ptr<const queue_recipe>& as_;
+    const std::shared_ptr<const queue_recipe>& recipe_;
 
     std::size_t length_ = 0;  ///< of the queue, as far as is known
     /// Of the data, if it was read when the last predecessor was gone, and may be replaced.

@@ -23,9 +23,9 @@ bool are_answered(const lists& all, std::initializer_list<result_code> with) {
 }
 
 /// Nothing if a list was not answered.
-std::optional<queues_seen> seen_in(const lists& all, const queue_recipe& as) {
+std::optional<queues_seen> seen_in(const lists& all, const queue_recipe& recipe) {
     using enum queue_verdict::answer;
-    const auto directories = as.directories();
+    const auto directories = recipe.directories();
     queues_seen seen{.directories_exist = are_answered(all, {result_code::ok})};
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (refused_for_good(all[i]->code)) {
@@ -37,7 +37,7 @@ std::optional<queues_seen> seen_in(const lists& all, const queue_recipe& as) {
         return std::nullopt;
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
-        const queue_verdict v = queue_of(*all[i], as.markers).decide({}, rule_of(as.mode));
+        const queue_verdict v = queue_of(*all[i], recipe.markers).decide({}, rule_of(recipe.mode));
         if (v.what == wait && v.delay.count() > 0) {
             seen.delays.push_back({join_path(directories[i], v.blocker), v.delay});
         } else if (v.what != acquired) {
@@ -68,16 +68,16 @@ task<bool> are_over(std::shared_ptr<client_core> core,
 }  // namespace
 
 task<queues_seen> look_at_queues(std::shared_ptr<client_core> core,
-                                 std::shared_ptr<const queue_recipe> as) {
+                                 std::shared_ptr<const queue_recipe> recipe) {
     paced_retry again(core->loop());
     while (true) {
         auto connected = core->connection_made();
         co_await connected;
-        auto asked = core->lists().list_all(as->directories());
+        auto asked = core->lists().list_all(recipe->directories());
         const lists all = co_await asked;
-        std::optional<queues_seen> seen = seen_in(all, *as);
+        std::optional<queues_seen> seen = seen_in(all, *recipe);
         if (seen && seen->free && !seen->delays.empty()) {
-            auto asking = are_over(core, as->notes, seen->delays);
+            auto asking = are_over(core, recipe->notes, seen->delays);
             seen->free = co_await asking;
         }
         if (seen) {
@@ -88,11 +88,11 @@ task<queues_seen> look_at_queues(std::shared_ptr<client_core> core,
     }
 }
 
-void look_at_access(client_core& core, const queue_recipe& as) {
-    core.look_at_access(as.users_path(), *as.access);
-    for (const std::string& each : as.directories()) {
-        if (each != as.users_path()) {
-            core.look_at_access(each, *as.access);
+void look_at_access(client_core& core, const queue_recipe& recipe) {
+    core.look_at_access(recipe.users_path(), *recipe.access);
+    for (const std::string& each : recipe.directories()) {
+        if (each != recipe.users_path()) {
+            core.look_at_access(each, *recipe.access);
         }
     }
 }

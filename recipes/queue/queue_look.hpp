@@ -30,9 +30,9 @@ struct queues_seen {
 /// trip, and another one if a holder has died and had a lock_delay; repeated, with pauses, until
 /// servers have answered. On the loop only.
 [[nodiscard]] task<queues_seen> look_at_queues(std::shared_ptr<client_core> core,
-                                               std::shared_ptr<const queue_recipe> as);
+                                               std::shared_ptr<const queue_recipe> recipe);
 
-/// Reports directories that are more open than `as` wants them, once each. Sends requests.
-void look_at_access(client_core& core, const queue_recipe& as);
+/// Reports directories that are more open than `recipe` wants them, once each. Sends requests.
+void look_at_access(client_core& core, const queue_recipe& recipe);
 
 }  // namespace latchkey::inline v0

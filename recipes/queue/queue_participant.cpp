@@ -53,7 +53,7 @@ void queue_participant::begin_attempt() {
 
 void queue_participant::start_attempt() {
     attempt_ = std::make_unique<attempt>(core_,
-                                         settings_.as,
+                                         settings_.recipe,
                                          settings_.only_if_first,
                                          settings_.directory_known,
                                          *owner_,
@@ -141,7 +141,7 @@ void queue_participant::give_up(failure why) {
         finish({std::move(gives_up_->why)});
         return;
     }
-    gives_up_->limit.start(leave_limit, [this] { tell({gives_up_->why}); });
+    gives_up_->limit.start(leave_limit, [this] { notify({gives_up_->why}); });
     attempt_->leave([self = keep] { self->finish({self->gives_up_->why}); });
 }
 
@@ -153,10 +153,10 @@ void queue_participant::finish(outcome o) {
     }
     retry_.cancel();
     core_->detach(this);
-    tell(std::move(o));
+    notify(std::move(o));
 }
 
-void queue_participant::tell(outcome o) {
+void queue_participant::notify(outcome o) {
     if (const auto told = std::exchange(owner_, nullptr)) {
         told->on_outcome(std::move(o));
     }

@@ -27,7 +27,7 @@ class queue_participant final : public session_listener,
                                 public std::enable_shared_from_this<queue_participant> {
 public:
     struct settings {
-        std::shared_ptr<const queue_recipe> as;
+        std::shared_ptr<const queue_recipe> recipe;
         bool directory_known = false;
         bool only_if_first = false;  ///< reads first, and gives up if others are ahead
     };
@@ -91,7 +91,7 @@ private:
     void start_attempt();
     void begin_anew();
     void give_up(failure why);
-    void tell(outcome o);
+    void notify(outcome o);
     void finish(outcome o);
 
     const std::shared_ptr<client_core> core_;

@@ -133,8 +133,8 @@ struct queue_recipe {
 }
 
 inline directory_creation grant_terms::create_directories(client_core& core,
-                                                          const queue_recipe& as) const {
-    return core.create_directories(as.directory, *as.access);
+                                                          const queue_recipe& recipe) const {
+    return core.create_directories(recipe.directory, *recipe.access);
 }
 
 }  // namespace latchkey::inline v0

@@ -21,17 +21,17 @@ failure refusal_of(const queue_verdict& v, const std::string& directory) {
 }
 
 queue_wait::queue_wait(const std::shared_ptr<client_core>& core,
-                       const std::shared_ptr<const queue_recipe>& as,
+                       const std::shared_ptr<const queue_recipe>& recipe,
                        own_znode& z,
                        std::string_view ignored,
                        queue_rule rule,
                        owner& o)
     : core_(core),
-      as_(as),
+      recipe_(recipe),
       znode_(z),
       ignored_(ignored),
       owner_(o),
-      front_(core, as),
+      front_(core, recipe),
       rule_(rule),
       delay_(core_->loop()),
       retry_(core_->loop()) {}
@@ -66,9 +66,9 @@ task<queue_wait::end> queue_wait::run(directory_lists::answer at_hand) {
             !is_wanted_after_delay()) {
             co_return end{end::kind::unwanted};
         }
-        auto delay_over = until_called_back([this, at = seen->delay_ends](resumption go_on) {
+        auto delay_over = until_called_back([this, at = seen->delay_ends](resumption resume) {
             if (at) {
-                delay_.start(*at, std::move(go_on));
+                delay_.start(*at, std::move(resume));
             }
         });
         auto news = first_of(watch.until_changed(*core_), std::move(delay_over));
@@ -143,7 +143,7 @@ task<queue_wait::ahead> queue_wait::read_predecessor(change_watch watch) {
     if (r.ok() && verdict_.delay.count() > 0) {
         // The holder was not there any more when the record was listed.
         seen.delay_ends =
-            as_->notes->end_of_delay(core_->loop(), predecessor_, r.stat.czxid, verdict_.delay);
+            recipe_->notes->end_of_delay(core_->loop(), predecessor_, r.stat.czxid, verdict_.delay);
     } else if (r.ok() && r.stat.ephemeral_owner == 0) {
         core_->log(
             {log_level::error,
@@ -215,9 +215,9 @@ std::function<void()> queue_wait::may_show_the_first() {
 /// How the wait ends by this list; nothing if it goes on behind a predecessor.
 std::optional<queue_wait::end> queue_wait::judge(const listing& l) {
     using enum queue_verdict::answer;
-    delete_strays(*core_, *as_, ignored_, znode_.path(), l);
+    delete_strays(*core_, *recipe_, ignored_, znode_.path(), l);
     const queue_verdict v =
-        queue_of(l, as_->markers).decide(name_of(znode_.path()), rule_, ignored_);
+        queue_of(l, recipe_->markers).decide(name_of(znode_.path()), rule_, ignored_);
     verdict_ = {.delay = v.delay,
                 .ahead = static_cast<std::uint32_t>(v.ahead),
                 .grants_when_gone = v.grants_when_gone};
@@ -259,7 +259,7 @@ bool queue_wait::has_become_the_first(bool was_watched) const {
 
 /// Probably the first now. The proof that a grant needs travels with the list instead of after it.
 void queue_wait::prove_ahead() {
-    if (core_->connected() && !core_->believable() && !as_->terms) {
+    if (core_->connected() && !core_->may_grant() && !recipe_->terms) {
         core_->submit(request::multi({request::check(znode_.path())}), [](const reply&) {});
     }
 }

@@ -70,7 +70,7 @@ public:
     /// `ignored` is a prefix of names that do not count: what the own attempt created. All but the
     /// rule outlives the wait, because thousands wait.
     queue_wait(const std::shared_ptr<client_core>& core,
-               const std::shared_ptr<const queue_recipe>& as,
+               const std::shared_ptr<const queue_recipe>& recipe,
                own_znode& z,
                std::string_view ignored,
                queue_rule rule,
@@ -112,7 +112,7 @@ private:
     [[nodiscard]] std::string directory() const;
 
     const std::shared_ptr<client_core>& core_;
-    const std::shared_ptr<const queue_recipe>& as_;
+    const std::shared_ptr<const queue_recipe>& recipe_;
     own_znode& znode_;
     const std::string_view ignored_;
     owner& owner_;

@@ -7,7 +7,7 @@
 namespace latchkey::inline v0 {
 
 queue_waits::queue_waits(const std::shared_ptr<client_core>& core,
-                         const std::shared_ptr<const queue_recipe>& as,
+                         const std::shared_ptr<const queue_recipe>& recipe,
                          const own_znodes& znodes,
                          std::string_view ignored,
                          queue_rule rule,
@@ -15,7 +15,7 @@ queue_waits::queue_waits(const std::shared_ptr<client_core>& core,
     : core_(core), each_(znodes.in_queues.size()) {
     for (std::size_t i = 0; i < each_.size(); ++i) {
         each_[i].znode = znodes.in_queues[i].get();
-        each_[i].wait.emplace(core, as, *each_[i].znode, ignored, rule, o);
+        each_[i].wait.emplace(core, recipe, *each_[i].znode, ignored, rule, o);
     }
 }
 

@@ -16,7 +16,7 @@ class queue_waits final {
 public:
     /// As queue_wait's, of which there is one for each queue. All but the rule outlives the waits.
     queue_waits(const std::shared_ptr<client_core>& core,
-                const std::shared_ptr<const queue_recipe>& as,
+                const std::shared_ptr<const queue_recipe>& recipe,
                 const own_znodes& znodes,
                 std::string_view ignored,
                 queue_rule rule,

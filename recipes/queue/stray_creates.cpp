@@ -28,21 +28,21 @@ void delete_all_but(std::span<const std::string> kept,
                     const std::string& directory,
                     std::string_view prefix,
                     client_core& core,
-                    const queue_recipe& as,
+                    const queue_recipe& recipe,
                     const listing& l) {
-    for (const std::string& name : queue_of(l, as.markers).with_prefix(prefix)) {
-        if (!is_among(kept, directory, name, as.markers)) {
+    for (const std::string& name : queue_of(l, recipe.markers).with_prefix(prefix)) {
+        if (!is_among(kept, directory, name, recipe.markers)) {
             core.deletes().add(join_path(directory, name), nullptr);
         }
     }
 }
 
 task<bool> look_for_late_creates(std::shared_ptr<client_core> core,
-                                 std::shared_ptr<const queue_recipe> as,
+                                 std::shared_ptr<const queue_recipe> recipe,
                                  std::string prefix,
                                  std::vector<std::string> kept,
                                  loop::clock::time_point since) {
-    const std::vector<std::string> directories = as->directories();
+    const std::vector<std::string> directories = recipe->directories();
     while (true) {
         auto connection = core->next_connection();
         co_await connection;
@@ -53,7 +53,7 @@ task<bool> look_for_late_creates(std::shared_ptr<client_core> core,
             const listing& l = *listed[i];
             answered = answered && (l.code == result_code::ok || l.code == result_code::no_node);
             if (l.code == result_code::ok) {
-                delete_all_but(kept, directories[i], prefix, *core, *as, l);
+                delete_all_but(kept, directories[i], prefix, *core, *recipe, l);
             }
         }
         if (answered && too_old_to_come(*core, since)) {
@@ -65,20 +65,20 @@ task<bool> look_for_late_creates(std::shared_ptr<client_core> core,
 }  // namespace
 
 void delete_late_creates(const std::shared_ptr<client_core>& core,
-                         std::shared_ptr<const queue_recipe> as,
+                         std::shared_ptr<const queue_recipe> recipe,
                          std::string prefix,
                          std::vector<std::string> kept,
                          loop::clock::time_point since) {
     std::make_shared<session_task>(core)->run(
-        look_for_late_creates(core, std::move(as), std::move(prefix), std::move(kept), since));
+        look_for_late_creates(core, std::move(recipe), std::move(prefix), std::move(kept), since));
 }
 
 void delete_strays(client_core& core,
-                   const queue_recipe& as,
+                   const queue_recipe& recipe,
                    std::string_view prefix,
                    const std::string& own,
                    const listing& l) {
-    delete_all_but({&own, 1}, std::string(parent_of(own)), prefix, core, as, l);
+    delete_all_but({&own, 1}, std::string(parent_of(own)), prefix, core, recipe, l);
 }
 
 }  // namespace latchkey::inline v0

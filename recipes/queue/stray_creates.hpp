@@ -21,7 +21,7 @@ namespace latchkey::inline v0 {
 /// create is ahead of. On the loop only; goes on until the session ends, or until creates that old
 /// are impossible.
 void delete_late_creates(const std::shared_ptr<client_core>& core,
-                         std::shared_ptr<const queue_recipe> as,
+                         std::shared_ptr<const queue_recipe> recipe,
                          std::string prefix,
                          std::vector<std::string> kept,
                          loop::clock::time_point since);
@@ -29,7 +29,7 @@ void delete_late_creates(const std::shared_ptr<client_core>& core,
 /// Deletes what the list shows with this prefix, but `own`, a path in that directory: a second
 /// znode of one attempt is a create that was thought lost.
 void delete_strays(client_core& core,
-                   const queue_recipe& as,
+                   const queue_recipe& recipe,
                    std::string_view prefix,
                    const std::string& own,
                    const listing& l);

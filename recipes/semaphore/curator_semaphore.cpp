@@ -38,7 +38,7 @@ public:
     impl(const std::shared_ptr<client_core>& core, permit_terms t, lock_options options)
         : permit_calls(core, std::move(t), "/locks", curator_semaphore_names, std::move(options)) {}
 
-    [[nodiscard]] std::shared_ptr<const queue_recipe> as(std::uint32_t permits) const {
+    [[nodiscard]] std::shared_ptr<const queue_recipe> recipe(std::uint32_t permits) const {
         if (permits == 0 || permits > most_at_once) {
             throw error(errc::invalid_argument,
                         "an acquire of " + std::to_string(permits) + " permits: give 1 to " +
@@ -76,14 +76,14 @@ hold curator_semaphore::acquire_within(std::uint32_t permits,
                                        acquire_options options,
                                        std::error_code& ec) {
     return report(ec, [&] {
-        return impl_->acquire.acquire(impl_->as(permits), timeout, std::move(options));
+        return impl_->acquire.acquire(impl_->recipe(permits), timeout, std::move(options));
     });
 }
 
 awaitable<hold> curator_semaphore::await_acquire(std::uint32_t permits,
                                                  std::chrono::nanoseconds timeout,
                                                  acquire_options options) {
-    return impl_->acquire.acquire_async(impl_->as(permits), timeout, std::move(options));
+    return impl_->acquire.acquire_async(impl_->recipe(permits), timeout, std::move(options));
 }
 
 void curator_semaphore::start_acquire(std::uint32_t permits,
@@ -91,7 +91,7 @@ void curator_semaphore::start_acquire(std::uint32_t permits,
                                       acquire_options options,
                                       acquire_handler handler) {
     impl_->acquire.async_acquire(
-        impl_->as(permits), timeout, std::move(options), std::move(handler));
+        impl_->recipe(permits), timeout, std::move(options), std::move(handler));
 }
 
 // ---- participants ----
@@ -106,20 +106,21 @@ std::uint32_t curator_semaphore::available(std::error_code& ec) {
 
 std::vector<participant> curator_semaphore::participants(std::error_code& ec) {
     return report(ec, [&]() -> std::vector<participant> {
-        const queue_recipe& as = impl_->queue;
+        const queue_recipe& recipe = impl_->queue;
         const std::string& leases = impl_->terms.directory;
-        const std::vector<reply> lists = blocking_read(
-            *impl_->acquire.core(), {request::children(leases), request::children(as.directory)});
+        const std::vector<reply> lists =
+            blocking_read(*impl_->acquire.core(),
+                          {request::children(leases), request::children(recipe.directory)});
         std::vector<participant> found =
-            impl_->acquire.examine(as, paths_in(leases, impl_->names_in(lists[0], leases)));
+            impl_->acquire.examine(recipe, paths_in(leases, impl_->names_in(lists[0], leases)));
         for (participant& p : found) {
             p.sequence = 0;
             p.permits = 1;
         }
         const std::vector<std::string> queue =
-            in_order(impl_->names_in(lists[1], as.directory), curator_semaphore_names);
+            in_order(impl_->names_in(lists[1], recipe.directory), curator_semaphore_names);
         std::vector<participant> waiting =
-            impl_->acquire.examine(as, paths_in(as.directory, queue));
+            impl_->acquire.examine(recipe, paths_in(recipe.directory, queue));
         std::move(waiting.begin(), waiting.end(), std::back_inserter(found));
         return found;
     });

@@ -33,15 +33,15 @@ std::vector<std::string> paths_of(const permit_terms& terms, const std::string& 
 /// holds all that were taken before: one that is out of date can only count too many.
 class permit_grant final : public last_step {
 public:
-    /// `terms` are those of `as`; `prefix`: what the names of this attempt begin with.
+    /// `terms` are those of `recipe`; `prefix`: what the names of this attempt begin with.
     permit_grant(std::shared_ptr<client_core> core,
-                 std::shared_ptr<const queue_recipe> as,
+                 std::shared_ptr<const queue_recipe> recipe,
                  const permit_terms& terms,
                  const std::string& prefix,
                  std::function<void(failure)> refused)
         : last_step(false),
           core_(std::move(core)),
-          as_(std::move(as)),
+          recipe_(std::move(recipe)),
           terms_(terms),
           permits_(paths_of(terms_, prefix)),
           refused_(std::move(refused)),
@@ -82,8 +82,8 @@ private:
     [[nodiscard]] failure refusal(const seen& s) const;
 
     const std::shared_ptr<client_core> core_;
-    const std::shared_ptr<const queue_recipe> as_;
-    const permit_terms& terms_;               ///< kept by `as_`
+    const std::shared_ptr<const queue_recipe> recipe_;
+    const permit_terms& terms_;               ///< kept by `recipe_`
     const std::vector<std::string> permits_;  ///< the paths of the znodes to be
     const std::function<void(failure)> refused_;
 
@@ -208,12 +208,12 @@ task<std::optional<last_step::end>> permit_grant::swap(std::string from, seen s)
     if (!s.taken.ok()) {
         // There were no permits for long, and the servers have removed the empty container.
         creation.emplace(core_->send(
-            request::create(terms_.directory, {}, create_mode::container, *as_->access)));
+            request::create(terms_.directory, {}, create_mode::container, *recipe_->access)));
     }
     std::vector<request> to;
     for (const std::string& path : permits_) {
-        to.push_back(
-            request::create(path, as_->data(as_->mode), create_mode::ephemeral, *as_->access));
+        to.push_back(request::create(
+            path, recipe_->data(recipe_->mode), create_mode::ephemeral, *recipe_->access));
     }
     std::vector<request> guards;
     if (!terms_.leases) {
@@ -252,37 +252,37 @@ queue_recipe permit_queue_of(const client_core& core,
                              const queue_markers& markers,
                              lock_options options) {
     check_path(path);
-    queue_recipe as = queue_recipe_of(core, path + name, markers, std::move(options), "permit");
-    as.set_options([&path](queue_options& own) { own.owner_path = path; });
-    return as;
+    queue_recipe recipe = queue_recipe_of(core, path + name, markers, std::move(options), "permit");
+    recipe.set_options([&path](queue_options& own) { own.owner_path = path; });
+    return recipe;
 }
 
 }  // namespace
 
 std::unique_ptr<last_step> permit_terms::make_step(std::shared_ptr<client_core> core,
-                                                   std::shared_ptr<const queue_recipe> as,
+                                                   std::shared_ptr<const queue_recipe> recipe,
                                                    const std::string& prefix,
                                                    std::function<void(failure)> refused) const {
     return std::make_unique<permit_grant>(
-        std::move(core), std::move(as), *this, prefix, std::move(refused));
+        std::move(core), std::move(recipe), *this, prefix, std::move(refused));
 }
 
 directory_creation permit_terms::create_directories(client_core& core,
-                                                    const queue_recipe& as) const {
-    directory_creation made = leases ? core.create_directories(semaphore, *as.access)
-                                     : core.create_parents(semaphore, *as.access);
+                                                    const queue_recipe& recipe) const {
+    directory_creation made = leases ? core.create_directories(semaphore, *recipe.access)
+                                     : core.create_parents(semaphore, *recipe.access);
     if (limit && !leases) {
-        core.submit(
-            request::create(semaphore, std::to_string(*limit), create_mode::persistent, *as.access),
-            made.level());
+        core.submit(request::create(
+                        semaphore, std::to_string(*limit), create_mode::persistent, *recipe.access),
+                    made.level());
     }
-    core.submit(request::create(as.directory, {}, create_mode::container, *as.access),
+    core.submit(request::create(recipe.directory, {}, create_mode::container, *recipe.access),
                 made.level());
     // That of the permits is looked for, and created, by whoever takes one: permit_grant.
-    core.submit(request::create(directory, {}, create_mode::container, *as.access),
+    core.submit(request::create(directory, {}, create_mode::container, *recipe.access),
                 [](const reply&) {});
-    for (const std::string& each : {semaphore, as.directory, directory}) {
-        core.look_at_access(each, *as.access);
+    for (const std::string& each : {semaphore, recipe.directory, directory}) {
+        core.look_at_access(each, *recipe.access);
     }
     return made;
 }
@@ -305,9 +305,9 @@ permit_calls::permit_calls(const std::shared_ptr<client_core>& core,
 std::shared_ptr<const queue_recipe> permit_calls::with(std::uint32_t permits) const {
     auto mine = std::make_shared<permit_terms>(terms);
     mine->count = permits;
-    auto as = std::make_shared<queue_recipe>(queue);
-    as->terms = std::move(mine);
-    return as;
+    auto recipe = std::make_shared<queue_recipe>(queue);
+    recipe->terms = std::move(mine);
+    return recipe;
 }
 
 }  // namespace latchkey::inline v0

@@ -28,12 +28,12 @@ struct permit_terms final : grant_terms {
 
     [[nodiscard]] std::unique_ptr<last_step> make_step(
         std::shared_ptr<client_core> core,
-        std::shared_ptr<const queue_recipe> as,
+        std::shared_ptr<const queue_recipe> recipe,
         const std::string& prefix,
         std::function<void(failure)> refused) const override;
 
     [[nodiscard]] directory_creation create_directories(client_core& core,
-                                                        const queue_recipe& as) const override;
+                                                        const queue_recipe& recipe) const override;
 
     [[nodiscard]] std::uint64_t taken(const std::vector<std::string>& names) const noexcept;
 };

@@ -36,7 +36,7 @@ public:
     impl(const std::shared_ptr<client_core>& core, permit_terms t, lock_options options)
         : permit_calls(core, std::move(t), "/queue", semaphore_names, std::move(options)) {}
 
-    [[nodiscard]] std::shared_ptr<const queue_recipe> as(std::uint32_t permits) const {
+    [[nodiscard]] std::shared_ptr<const queue_recipe> recipe(std::uint32_t permits) const {
         check_count(permits, "an acquire");
         return with(permits);
     }
@@ -86,14 +86,14 @@ hold semaphore::acquire_within(std::uint32_t permits,
                                acquire_options options,
                                std::error_code& ec) {
     return report(ec, [&] {
-        return impl_->acquire.acquire(impl_->as(permits), timeout, std::move(options));
+        return impl_->acquire.acquire(impl_->recipe(permits), timeout, std::move(options));
     });
 }
 
 awaitable<hold> semaphore::await_acquire(std::uint32_t permits,
                                          std::chrono::nanoseconds timeout,
                                          acquire_options options) {
-    return impl_->acquire.acquire_async(impl_->as(permits), timeout, std::move(options));
+    return impl_->acquire.acquire_async(impl_->recipe(permits), timeout, std::move(options));
 }
 
 void semaphore::start_acquire(std::uint32_t permits,
@@ -101,7 +101,7 @@ void semaphore::start_acquire(std::uint32_t permits,
                               acquire_options options,
                               acquire_handler handler) {
     impl_->acquire.async_acquire(
-        impl_->as(permits), timeout, std::move(options), std::move(handler));
+        impl_->recipe(permits), timeout, std::move(options), std::move(handler));
 }
 
 // ---- the limit ----

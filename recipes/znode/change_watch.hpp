@@ -31,19 +31,19 @@ public:
 
     /// `go_on` is called with the first change, or at once if there was one. Replaces an earlier
     /// one.
-    void at_change(resumption go_on) const {
+    void at_change(resumption resume) const {
         if (state_->event) {
-            go_on();
+            resume();
         } else {
-            state_->waiting = std::move(go_on);
+            state_->waiting = std::move(resume);
         }
     }
 
     /// Waits for the first change, or until there is another connection than that of the reads:
     /// then nothing is watched any more.
     [[nodiscard]] auto until_changed(client_core& core) const {
-        return first_of(until_called_back([watch = *this](resumption go_on) {
-                            watch.at_change(std::move(go_on));
+        return first_of(until_called_back([watch = *this](resumption resume) {
+                            watch.at_change(std::move(resume));
                         }),
                         core.next_connection());
     }
@@ -67,8 +67,8 @@ private:
         void on_event(watch_event e) override {
             if (!event) {
                 event = e;
-                if (const auto go_on = std::exchange(waiting, std::nullopt)) {
-                    (*go_on)();
+                if (const auto resume = std::exchange(waiting, std::nullopt)) {
+                    (*resume)();
                 }
             }
         }

@@ -36,7 +36,7 @@ void persistent_node::start(told first) {
 
 void persistent_node::begin() {
     running_.start(keep(), [this](failure why) {
-        tell(std::move(why), false);
+        notify(std::move(why), false);
         leave();
     });
 }
@@ -49,7 +49,7 @@ void persistent_node::session_ended(loss_reason) {
 
 /// The session ends, and takes the znode along.
 void persistent_node::client_closed(const failure& why) {
-    tell(why, false);
+    notify(why, false);
     end();
 }
 
@@ -139,7 +139,7 @@ void persistent_node::enter(const reply& seen) {
     reported_ = reported_ && !written_;
     session_ = core_->session_id();
     here_ = true;
-    tell({}, true);
+    notify({}, true);
     if (settings_.received) {
         core_->post([this, self = shared_from_this(), seen] {
             if (!ended_) {
@@ -163,7 +163,7 @@ task<bool> persistent_node::until_news(change_watch watch, bool is_ours, bool re
             }
         } else {
             auto on_new_data = until_called_back(
-                [this](resumption go_on) { on_new_data_.emplace(std::move(go_on)); });
+                [this](resumption resume) { on_new_data_.emplace(std::move(resume)); });
             auto news = first_of(watch.until_changed(*core_), std::move(on_new_data));
             co_await news;
         }
@@ -191,8 +191,8 @@ void persistent_node::report(const char* what, result_code code) {
 void persistent_node::set_data(std::string data) {
     settings_.data = std::move(data);
     written_ = false;
-    if (const auto go_on = std::exchange(on_new_data_, std::nullopt)) {
-        (*go_on)();
+    if (const auto resume = std::exchange(on_new_data_, std::nullopt)) {
+        (*resume)();
     }
 }
 
@@ -207,7 +207,7 @@ void persistent_node::leave() {
     }
 }
 
-void persistent_node::tell(failure why, bool entered) {
+void persistent_node::notify(failure why, bool entered) {
     if (const auto first = std::exchange(first_, nullptr)) {
         first(std::move(why), entered);
     }

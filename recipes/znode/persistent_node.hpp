@@ -75,7 +75,7 @@ private:
     [[nodiscard]] task<bool> until_news(change_watch watch, bool is_ours, bool refused);
     void enter(const reply& seen);
     void report(const char* what, result_code code);
-    void tell(failure why, bool entered);
+    void notify(failure why, bool entered);
     void end();
 
     settings settings_;

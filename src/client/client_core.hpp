@@ -144,7 +144,7 @@ public:
 
     /// Whether a grant may be published: connected, and the deadline is far enough ahead for a
     /// heartbeat to prolong it.
-    [[nodiscard]] bool believable() const noexcept { return keeper_.believable(); }
+    [[nodiscard]] bool may_grant() const noexcept { return keeper_.may_grant(); }
 
     [[nodiscard]] const std::shared_ptr<validity>& session_validity() const noexcept {
         return keeper_.session_validity();
@@ -172,7 +172,7 @@ public:
     [[nodiscard]] auto connection_made() {
         return until_called_back_unless(
             [this] { return connected(); },
-            [this](resumption go_on) { waiting_for_connection_.add(std::move(go_on)); });
+            [this](resumption resume) { waiting_for_connection_.add(std::move(resume)); });
     }
 
     /// For a task, before it repeats a step: pauses, unless the connection is gone; then the next
@@ -180,22 +180,22 @@ public:
     [[nodiscard]] auto pause(paced_retry& again) {
         return until_called_back_unless(
             [this] { return !connected(); },
-            [&again](resumption go_on) { again.later(std::move(go_on)); });
+            [&again](resumption resume) { again.later(std::move(resume)); });
     }
 
     /// `go_on` is called with the next connection, unless something else has called it before.
-    void at_next_connection(resumption go_on) { waiting_for_connection_.add(std::move(go_on)); }
+    void at_next_connection(resumption resume) { waiting_for_connection_.add(std::move(resume)); }
 
     /// For a task: until there is another connection than now.
     [[nodiscard]] auto next_connection() {
         return until_called_back(
-            [this](resumption go_on) { at_next_connection(std::move(go_on)); });
+            [this](resumption resume) { at_next_connection(std::move(resume)); });
     }
 
     /// For a task that sends what thousands may send together: what it sends until it waits again
     /// counts in the window.
     [[nodiscard]] auto room_to_send() {
-        return until_called_back([this](resumption go_on) { window_.enter(std::move(go_on)); });
+        return until_called_back([this](resumption resume) { window_.enter(std::move(resume)); });
     }
 
     /// The same for what begins, and is no task yet: calls `begin`.

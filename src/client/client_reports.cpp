@@ -35,7 +35,7 @@ void client_reports::state_changed(connection_state s, const std::shared_ptr<con
     }
     telemetry_.state_changed(s, v);
     if (status_->set_state(s)) {
-        listeners_.tell(s);
+        listeners_.notify(s);
     }
 }
 
@@ -94,7 +94,7 @@ void client_reports::directory_exposed(const std::string& path, const std::strin
 
 void client_reports::closed(const failure& why) {
     status_->set_closed(why);
-    listeners_.tell(connection_state::closed);
+    listeners_.notify(connection_state::closed);
     telemetry_.state_changed(connection_state::closed, nullptr);
     telemetry_.end([callbacks = callbacks_, status = status_] {
         callbacks->end([status] { status->ended.set(true); });

@@ -31,7 +31,7 @@ const char* to_string(event_kind k) noexcept {
 event_stream::event_stream(observer to, std::string client, runtime::executor run)
     : observer_(std::move(to)), client_(std::move(client)), run_(std::move(run)) {}
 
-void event_stream::tell(const event& e, std::string path, std::string node) {
+void event_stream::notify(const event& e, std::string path, std::string node) {
     if (ended_.load(std::memory_order_acquire)) {
         return;
     }

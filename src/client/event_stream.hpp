@@ -25,7 +25,7 @@ public:
     event_stream(observer to, std::string client, runtime::executor run);
 
     /// `path` and `node` replace those of the event, which need not live longer than the call.
-    void tell(const event& e, std::string path = {}, std::string node = {});
+    void notify(const event& e, std::string path = {}, std::string node = {});
 
     /// Tells of nothing any more, destroys the observer, and then runs `done`, on the thread.
     void end(move_only_function<void()> done);

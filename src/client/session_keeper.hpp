@@ -73,7 +73,7 @@ public:
 
     /// Whether a grant may be published: connected, and the deadline is far enough ahead for a
     /// heartbeat to prolong it.
-    [[nodiscard]] bool believable() const noexcept {
+    [[nodiscard]] bool may_grant() const noexcept {
         return connected_ && validity_ &&
                loop_->now() + validity_->timeout() / 8 < validity_->deadline();
     }

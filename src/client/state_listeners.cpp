@@ -94,7 +94,7 @@ std::shared_ptr<void> state_listeners::add(client::state_listener listener) {
     return {added.get(), [added](void*) { added->end(); }};
 }
 
-void state_listeners::tell(connection_state s) {
+void state_listeners::notify(connection_state s) {
     std::vector<std::weak_ptr<registration>> all;
     {
         const monitor_lock lock(mutex_);

@@ -23,7 +23,7 @@ public:
     explicit state_listeners(executor callbacks) : callbacks_(std::move(callbacks)) {}
 
     [[nodiscard]] std::shared_ptr<void> add(client::state_listener listener);
-    void tell(connection_state s);
+    void notify(connection_state s);
 
 private:
     class registration;

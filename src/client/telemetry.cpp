@@ -15,11 +15,11 @@ void telemetry::end(move_only_function<void()> done) {
 }
 
 /// Out of memory, it is a loss for the observer only.
-void telemetry::tell(event e, const std::string& path, const std::string& node) noexcept {
+void telemetry::notify(event e, const std::string& path, const std::string& node) noexcept {
     try {
         e.at = std::chrono::system_clock::now();
         e.session = session_();
-        events_->tell(e, path, node);
+        events_->notify(e, path, node);
     } catch (const std::bad_alloc&) {
         events_->drop();
     }
@@ -43,7 +43,7 @@ void telemetry::state_changed(connection_state s, const std::shared_ptr<const va
         validity_ = v;
     }
     if (events_) {
-        tell({.what = event_kind::state, .state = s}, {}, {});
+        notify({.what = event_kind::state, .state = s}, {}, {});
     }
 }
 
@@ -55,12 +55,12 @@ void telemetry::answered(request::kind what,
         write_round_trip_.store(took.count(), std::memory_order_relaxed);
     }
     if (events_) {
-        tell({.what = event_kind::request,
-              .took = took,
-              .operation = to_string(what),
-              .error = failure_of(code, {}).code},
-             {},
-             {});
+        notify({.what = event_kind::request,
+                .took = took,
+                .operation = to_string(what),
+                .error = failure_of(code, {}).code},
+               {},
+               {});
     }
 }
 
@@ -69,9 +69,9 @@ void telemetry::transacted(const std::string& path, time_point begun, const fail
         count(transactions_);
     }
     if (events_) {
-        tell({.what = event_kind::transaction, .took = loop_->now() - begun, .error = why.code},
-             {},
-             path);
+        notify({.what = event_kind::transaction, .took = loop_->now() - begun, .error = why.code},
+               {},
+               path);
     }
 }
 
@@ -95,28 +95,28 @@ telemetry::span telemetry::begin(const std::string& path, bool leads, time_point
 
 void telemetry::queued(const span& s, const std::string& node, std::size_t ahead, lock_mode mode) {
     if (events_) {
-        tell({.what = event_kind::queued,
-              .span = s.id,
-              .leads = s.leads,
-              .took = loop_->now() - s.begun,
-              .ahead = ahead,
-              .mode = mode},
-             path_of(s),
-             node);
+        notify({.what = event_kind::queued,
+                .span = s.id,
+                .leads = s.leads,
+                .took = loop_->now() - s.begun,
+                .ahead = ahead,
+                .mode = mode},
+               path_of(s),
+               node);
     }
 }
 
-void telemetry::tell(event_kind what, const span& s, const grant& g, loss_reason why) {
+void telemetry::notify(event_kind what, const span& s, const grant& g, loss_reason why) {
     if (events_) {
-        tell({.what = what,
-              .span = s.id,
-              .leads = s.leads,
-              .took = loop_->now() - s.begun,
-              .mode = g.mode,
-              .token = g.token,
-              .why = why},
-             path_of(s),
-             g.node);
+        notify({.what = what,
+                .span = s.id,
+                .leads = s.leads,
+                .took = loop_->now() - s.begun,
+                .mode = g.mode,
+                .token = g.token,
+                .why = why},
+               path_of(s),
+               g.node);
     }
 }
 
@@ -124,7 +124,7 @@ void telemetry::granted(span& s, const grant& g) {
     waiting_.fetch_sub(1, std::memory_order_relaxed);
     count(acquired_);
     count(held_);
-    tell(event_kind::acquired, s, g);
+    notify(event_kind::acquired, s, g);
     s.begun = loop_->now();
 }
 
@@ -132,30 +132,30 @@ void telemetry::not_granted(const span& s, const failure& why) {
     waiting_.fetch_sub(1, std::memory_order_relaxed);
     count(not_acquired_);
     if (events_) {
-        tell({.what = event_kind::not_acquired,
-              .span = s.id,
-              .leads = s.leads,
-              .took = loop_->now() - s.begun,
-              .error = why.code},
-             path_of(s),
-             {});
+        notify({.what = event_kind::not_acquired,
+                .span = s.id,
+                .leads = s.leads,
+                .took = loop_->now() - s.begun,
+                .error = why.code},
+               path_of(s),
+               {});
     }
 }
 
 void telemetry::converted(const span& s, const grant& g) {
-    tell(event_kind::converted, s, g);
+    notify(event_kind::converted, s, g);
 }
 
 void telemetry::released(const span& s, const grant& g) {
     held_.fetch_sub(1, std::memory_order_relaxed);
     count(released_);
-    tell(event_kind::released, s, g);
+    notify(event_kind::released, s, g);
 }
 
 void telemetry::lost(const span& s, const grant& g, loss_reason why) {
     held_.fetch_sub(1, std::memory_order_relaxed);
     count(lost_);
-    tell(event_kind::lost, s, g, why);
+    notify(event_kind::lost, s, g, why);
 }
 
 // ---- for threads outside ----

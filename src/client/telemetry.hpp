@@ -84,8 +84,11 @@ private:
 
     static void count(counter& c) noexcept { c.fetch_add(1, std::memory_order_relaxed); }
 
-    void tell(event e, const std::string& path, const std::string& node) noexcept;
-    void tell(event_kind what, const span& s, const grant& g, loss_reason why = loss_reason::none);
+    void notify(event e, const std::string& path, const std::string& node) noexcept;
+    void notify(event_kind what,
+                const span& s,
+                const grant& g,
+                loss_reason why = loss_reason::none);
 
     const std::shared_ptr<loop> loop_;
     const std::function<std::int64_t()> session_;

@@ -253,14 +253,15 @@ private:
 /// Waits for the first of several things that call back.
 template <class... Begin>
 [[nodiscard]] auto first_of(until_called_back<Begin>... each) {
-    return until_called_back([... begin = std::move(each).take()](const resumption& go_on) mutable {
-        const auto unless_over = [&go_on](auto& one) {
-            if (!go_on.is_without_effect()) {
-                one(go_on);
-            }
-        };
-        (unless_over(begin), ...);
-    });
+    return until_called_back(
+        [... begin = std::move(each).take()](const resumption& resume) mutable {
+            const auto unless_over = [&resume](auto& one) {
+                if (!resume.is_without_effect()) {
+                    one(resume);
+                }
+            };
+            (unless_over(begin), ...);
+        });
 }
 
 /// The same, unless it is ready: then the task goes on at once.
@@ -290,8 +291,8 @@ public:
 
     void resume_all() {
         full_ = smallest;
-        for (const resumption& go_on : std::exchange(waiting_, {})) {
-            go_on();
+        for (const resumption& resume : std::exchange(waiting_, {})) {
+            resume();
         }
     }
 

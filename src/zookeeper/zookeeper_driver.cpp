@@ -125,12 +125,12 @@ void zookeeper_driver::connected() noexcept {
             }
         });
     }
-    tell({.what = session_event::kind::connected,
-          .id = session_.id,
-          .timeout = timeout_,
-          .begun = attempt_begun_,
-          .password = session_.password,
-          .server = tls_ ? std::string() : server_.endpoint()});
+    notify({.what = session_event::kind::connected,
+            .id = session_.id,
+            .timeout = timeout_,
+            .begun = attempt_begun_,
+            .password = session_.password,
+            .server = tls_ ? std::string() : server_.endpoint()});
 }
 
 void zookeeper_driver::disconnected(state why) noexcept {
@@ -140,10 +140,10 @@ void zookeeper_driver::disconnected(state why) noexcept {
     connected_ = false;
     over_ = why == state::expired || why == state::auth_failed;
     if (why == state::auth_failed) {
-        tell({.what = session_event::kind::auth_failed,
-              .detail = "the servers refused the credentials"});
+        notify({.what = session_event::kind::auth_failed,
+                .detail = "the servers refused the credentials"});
     } else {
-        tell({.what = over_ ? session_event::kind::expired : session_event::kind::suspended});
+        notify({.what = over_ ? session_event::kind::expired : session_event::kind::suspended});
     }
 }
 
@@ -376,15 +376,15 @@ void zookeeper_driver::finish_closing() {
     }
 }
 
-void zookeeper_driver::tell(const session_event& e) {
+void zookeeper_driver::notify(const session_event& e) {
     if (!abandoned_ && !closed_ && events_) {
         events_(e);
     }
 }
 
 void zookeeper_driver::tell_trouble(std::string detail) {
-    tell({.why = connection_ ? connection_->cause() : session_event::cause::unreachable,
-          .detail = std::move(detail)});
+    notify({.why = connection_ ? connection_->cause() : session_event::cause::unreachable,
+            .detail = std::move(detail)});
 }
 
 }  // namespace latchkey::inline v0

@@ -66,7 +66,7 @@ private:
     void fail_waiting(result_code code);
     void reject(session::completion done, result_code code);
     void schedule_turn();
-    void tell(const session_event& e);
+    void notify(const session_event& e);
     void tell_trouble(std::string detail);
 
     [[nodiscard]] bool working() const noexcept { return !abandoned_ && !over_ && !closed_; }

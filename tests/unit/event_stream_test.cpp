@@ -38,9 +38,9 @@ protected:
 TEST_F(EventStream, TellsInOrderAndKeepsTheTexts) {
     {
         std::string path = "/a";
-        stream_->tell({.what = event_kind::queued}, path, "/a/1");
+        stream_->notify({.what = event_kind::queued}, path, "/a/1");
         path = "/b";
-        stream_->tell({.what = event_kind::lost}, path, "/b/2");
+        stream_->notify({.what = event_kind::lost}, path, "/b/2");
     }
     EXPECT_TRUE(told_.empty()) << "never inside of the call";
     run_all();
@@ -49,13 +49,13 @@ TEST_F(EventStream, TellsInOrderAndKeepsTheTexts) {
 
 TEST_F(EventStream, DropsAndCountsWhatComesWhileItIsFull) {
     for (std::size_t i = 0; i < event_stream::capacity + 3; ++i) {
-        stream_->tell({.what = event_kind::request});
+        stream_->notify({.what = event_kind::request});
     }
     EXPECT_EQ(stream_->dropped(), 3U);
     EXPECT_EQ(thread_.size(), event_stream::capacity);
     run_all();
     EXPECT_EQ(told_.size(), event_stream::capacity);
-    stream_->tell({.what = event_kind::request});
+    stream_->notify({.what = event_kind::request});
     run_all();
     EXPECT_EQ(told_.size(), event_stream::capacity + 1);
     EXPECT_EQ(stream_->dropped(), 3U);
@@ -63,19 +63,19 @@ TEST_F(EventStream, DropsAndCountsWhatComesWhileItIsFull) {
 
 TEST_F(EventStream, EndsBehindWhatWasTold) {
     bool done = false;
-    stream_->tell({.what = event_kind::state});
+    stream_->notify({.what = event_kind::state});
     stream_->end([&] {
         done = true;
         told_.emplace_back("end");
     });
-    stream_->tell({.what = event_kind::lost});
+    stream_->notify({.what = event_kind::lost});
     EXPECT_FALSE(done);
     run_all();
     EXPECT_THAT(told_, ElementsAre("worker state  ", "end"));
 }
 
 TEST_F(EventStream, LivesUntilWhatWasToldHasBeenHeard) {
-    stream_->tell({.what = event_kind::state});
+    stream_->notify({.what = event_kind::state});
     stream_.reset();
     run_all();
     EXPECT_EQ(told_.size(), 1U);

@@ -135,9 +135,9 @@ protected:
         }
     }
 
-    void tell(const states& all) {
+    void notify(const states& all) {
         for (const connection_state s : all) {
-            listeners.tell(s);
+            listeners.notify(s);
         }
     }
 
@@ -156,7 +156,7 @@ TEST_F(StateListeners, HearEveryStateInOrderWhenTheyAreFast) {
     const auto handle = listen(first);
     const states all{connected, suspended, reconnected, suspended, lost};
     for (const connection_state s : all) {
-        tell({s});
+        notify({s});
         run_callbacks();
     }
     EXPECT_EQ(first, all);
@@ -164,20 +164,20 @@ TEST_F(StateListeners, HearEveryStateInOrderWhenTheyAreFast) {
 
 TEST_F(StateListeners, HearTheCoalescedStatesWhenTheyAreSlow) {
     const auto handle = listen(first);
-    tell({connected, suspended, reconnected, suspended, lost, connected});
+    notify({connected, suspended, reconnected, suspended, lost, connected});
     EXPECT_EQ(callbacks.size(), 1U);
     run_callbacks();
     EXPECT_THAT(first, ElementsAre(connected, lost, connected));
 }
 
 TEST_F(StateListeners, HearNothingOfWhatWasToldBeforeNorAfterTheirRegistration) {
-    tell({connected});
+    notify({connected});
     auto handle = listen(first);
     run_callbacks();
-    tell({suspended});
+    notify({suspended});
     handle.reset();
     run_callbacks();
-    tell({lost});
+    notify({lost});
     run_callbacks();
     EXPECT_THAT(first, IsEmpty());
 }
@@ -185,10 +185,10 @@ TEST_F(StateListeners, HearNothingOfWhatWasToldBeforeNorAfterTheirRegistration) 
 TEST_F(StateListeners, DoNotDisturbEachOther) {
     auto one = listen(first);
     const auto other = listen(second);
-    tell({connected});
+    notify({connected});
     run_callbacks();
     one.reset();
-    tell({suspended});
+    notify({suspended});
     run_callbacks();
     EXPECT_THAT(first, ElementsAre(connected));
     EXPECT_THAT(second, ElementsAre(connected, suspended));
@@ -200,7 +200,7 @@ TEST_F(StateListeners, MayEndTheirOwnRegistration) {
         handle.reset();
         first.push_back(s);  // what the listener captured is still there
     });
-    tell({connected, lost});
+    notify({connected, lost});
     run_callbacks();
     EXPECT_THAT(first, ElementsAre(connected));
 }
@@ -208,9 +208,9 @@ TEST_F(StateListeners, MayEndTheirOwnRegistration) {
 TEST_F(StateListeners, MayAddOthers) {
     std::shared_ptr<void> inner;
     const auto outer = listeners.add([&](connection_state) { inner = listen(first); });
-    tell({connected});
+    notify({connected});
     run_callbacks();
-    tell({lost});
+    notify({lost});
     callbacks.pop_front();  // the outer one's
     run_callbacks();
     EXPECT_THAT(first, ElementsAre(lost));
@@ -229,7 +229,7 @@ TEST_F(StateListeners, MayOutliveTheOnesThatTell) {
 class StandingStateListener : public StateListeners {
 protected:
     StandingStateListener() {
-        tell({connected});
+        notify({connected});
         callback_thread = std::jthread([this] { run_callbacks(); });
         EXPECT_TRUE(eventually([&] { return running.load(); }));
     }

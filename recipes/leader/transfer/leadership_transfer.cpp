@@ -15,11 +15,11 @@
 namespace latchkey::inline v0 {
 
 leadership_transfer::leadership_transfer(std::shared_ptr<client_core> core,
-                                         std::shared_ptr<const queue_recipe> as,
+                                         std::shared_ptr<const queue_recipe> recipe,
                                          std::shared_ptr<const leader_terms> who,
                                          leader_candidate& candidate)
     : core_(std::move(core)),
-      as_(std::move(as)),
+      recipe_(std::move(recipe)),
       who_(std::move(who)),
       how_(who_->preference.value_or(leader_preference())),
       candidate_(candidate),
@@ -48,7 +48,7 @@ task<bool> leadership_transfer::take_part() {
     open_mailbox();
     while (true) {
         auto comes = until_called_back_unless([this] { return unread_.has_value(); },
-                                              [this](resumption go_on) { reads_ = go_on; });
+                                              [this](resumption resume) { reads_ = resume; });
         co_await comes;
         const std::int32_t version = unread_->first.version;
         const mailbox_message message = read_mailbox_message(unread_->second);
@@ -85,7 +85,7 @@ void leadership_transfer::leave() {
 
 /// Whether the candidate has failed as a leader. It is not offered the leadership right after that.
 task<bool> leadership_transfer::has_failed() {
-    auto asking = until_answered(*core_, request::get(as_->directory), is_seen);
+    auto asking = until_answered(*core_, request::get(recipe_->directory), is_seen);
     const reply record = co_await asking;
     const auto last = read_leader_record(record.data);
     if (last && last->unclean == who_->id) {
@@ -96,7 +96,7 @@ task<bool> leadership_transfer::has_failed() {
         co_return false;
     }
     // Unless that is another candidate with the same id, which leads.
-    auto asked = core_->send(request::get(join_path(as_->directory, last->znode)));
+    auto asked = core_->send(request::get(join_path(recipe_->directory, last->znode)));
     const reply its = co_await asked;
     co_return !its.ok();
 }
@@ -122,7 +122,7 @@ void leadership_transfer::cool_down(std::chrono::nanoseconds time) {
 void leadership_transfer::open_mailbox() {
     close_mailbox();
     const mailbox_name name{priority(), std::string(guid_in(name_of(znode_)))};
-    const std::string path = join_path(peers_of(as_->directory), name.text());
+    const std::string path = join_path(peers_of(recipe_->directory), name.text());
     last_read_ = 0;
     unread_.reset();
     mailbox_ = std::make_shared<persistent_node>(
@@ -130,7 +130,7 @@ void leadership_transfer::open_mailbox() {
         persistent_node::settings{
             .path = path,
             .data = {},
-            .access = *as_->access,
+            .access = *recipe_->access,
             .only_if_free = false,
             .received = [weak = weak_from_this(), path](const server_stat& stat,
                                                         const std::string& data) {
@@ -159,8 +159,8 @@ void leadership_transfer::on_message(const server_stat& stat, const std::string&
     if (stat.mzxid != last_read_) {
         last_read_ = stat.mzxid;
         unread_.emplace(stat, data);
-        if (const auto go_on = std::exchange(reads_, std::nullopt)) {
-            (*go_on)();
+        if (const auto resume = std::exchange(reads_, std::nullopt)) {
+            (*resume)();
         }
     }
 }
@@ -198,7 +198,7 @@ task<bool> leadership_transfer::watch_peers() {
         auto connected = core_->connection_made();
         co_await connected;
         const change_watch changes;
-        auto asked = changes.send(*core_, request::children(peers_of(as_->directory)));
+        auto asked = changes.send(*core_, request::children(peers_of(recipe_->directory)));
         const reply r = co_await asked;
         if (r.ok()) {
             peers_.note(r.names, core_->loop().now());
@@ -237,16 +237,16 @@ task<bool> leadership_transfer::make_offers() {
             }
         }
         if (!may_offer || (!ordered && !whom.mailbox)) {
-            auto reason = until_called_back([this](resumption go_on) { considers_ = go_on; });
+            auto reason = until_called_back([this](resumption resume) { considers_ = resume; });
             co_await reason;
             again.cancel();
             continue;
         }
         const auto limit = ordered ? orders_.front().limit : patience();
-        auto looking =
-            within(core_->loop(),
-                   limit,
-                   look_up_candidate(*core_, as_->directory, std::string(name_of(znode_)), whom));
+        auto looking = within(
+            core_->loop(),
+            limit,
+            look_up_candidate(*core_, recipe_->directory, std::string(name_of(znode_)), whom));
         const auto looked = co_await looking;
         if (whom.mailbox) {
             peers_.note_offer(*whom.mailbox, core_->loop().now());
@@ -276,8 +276,8 @@ task<bool> leadership_transfer::make_offers() {
 }
 
 void leadership_transfer::reconsider() {
-    if (const auto go_on = std::exchange(considers_, std::nullopt)) {
-        (*go_on)();
+    if (const auto resume = std::exchange(considers_, std::nullopt)) {
+        (*resume)();
     }
 }
 

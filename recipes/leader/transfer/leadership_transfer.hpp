@@ -32,7 +32,7 @@ public:
 
     /// `candidate` outlives this object, and does what this decides.
     leadership_transfer(std::shared_ptr<client_core> core,
-                        std::shared_ptr<const queue_recipe> as,
+                        std::shared_ptr<const queue_recipe> recipe,
                         std::shared_ptr<const leader_terms> who,
                         leader_candidate& candidate);
 
@@ -82,7 +82,7 @@ private:
     [[nodiscard]] std::chrono::nanoseconds patience() const { return core_->session_timeout() / 6; }
 
     const std::shared_ptr<client_core> core_;
-    const std::shared_ptr<const queue_recipe> as_;
+    const std::shared_ptr<const queue_recipe> recipe_;
     const std::shared_ptr<const leader_terms> who_;
     const leader_preference how_;
     leader_candidate& candidate_;
