@@ -64,7 +64,7 @@ const std::vector<expected> recipes{
     {recipe_kind::semaphore, 100, 30, 40, 10, 3, 0.2},
     {recipe_kind::curator_semaphore, 100, 30, 40, 10, 3, 0.2},
     {recipe_kind::multi_mutex, 150, 30, 40, 10, 3, 0.2},
-    {recipe_kind::leader_latch, 100, 30, 30, 5, 3, 0.5, false, true, hands_over},
+    {recipe_kind::leader_latch, 200, 30, 30, 5, 3, 0.5, false, true, hands_over},
     {recipe_kind::leader_selector, 100, 30, 30, 5, 3, 0.5, false, true, calls_functions},
     {recipe_kind::barrier, 100, 30, 40, 1, 1, 0.2, false},
     {recipe_kind::double_barrier, 80, 20, 20, 1, 1, 0.2, false, true},
