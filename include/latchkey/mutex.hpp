@@ -48,10 +48,8 @@ namespace latchkey::inline v0 {
 /// - Cost of an acquire, uncontended: 2 requests in 1 round trip, plus one request for each level
 ///   of the path that is not known to exist. Unless the access control list is open, the first
 ///   acquire sends 2 more, and takes 1 round trip more if levels above the directory are missing.
-///   1 request from the fourth acquire in a row on which no other participant was there. The first
-///   acquire that finds one after that takes 1 round trip more, which happens ever more rarely. A
-///   hold that lasts longer than 10 ms sends one more read, which no call waits for. try_acquire():
-///   2 round trips, or 1 request if the lock is held.
+///   A hold that lasts longer than 10 ms sends one more read, which no call waits for.
+///   try_acquire(): 2 round trips, or 1 request if the lock is held.
 /// - Cost, contended: 4 requests in 2 round trips, then no requests until the predecessor leaves.
 ///   If others were ahead of the predecessor, one or two more round trips follow, with a list. In a
 ///   queue that was long when the caller joined (32 participants) it is 1 read in 1 round trip

@@ -148,7 +148,7 @@ hold acquire_calls::acquire(const std::shared_ptr<const queue_recipe>& recipe,
                             std::chrono::nanoseconds limit,
                             acquire_options options) const {
     core()->check_may_block();
-    interruption_point();  // a turn waits nowhere
+    interruption_point();  // to take a turn blocks nowhere
     const std::stop_token stop = options.stop;
     if (!options.reserved.value() && !stop.stop_requested()) {
         if (hold turn = queue_->take_turn(); !is_empty(turn)) {

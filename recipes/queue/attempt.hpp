@@ -137,7 +137,7 @@ private:
     const std::function<void(end)> ended_;
 
     own_znodes znodes_;      ///< from joining on
-    std::int64_t zxid_ = 0;  ///< of the creation, or as good as that; 0 if not known
+    std::int64_t zxid_ = 0;  ///< of the creation, or the directory's pzxid; 0 if not known
     /// What the names began with that it created, if it has moved to another place since.
     std::unique_ptr<const std::string> first_prefix_;
     std::unique_ptr<protected_create> create_;     ///< while it joins
@@ -148,6 +148,7 @@ private:
     const bool only_if_first_;
     bool directory_known_;
     std::uint8_t prefix_size_ = 0;
+    /// No list has shown a participant ahead, and what the step asked early is younger than that.
     bool first_since_joining_ = false;
     bool is_first_ = false;     ///< everywhere
     bool is_alone_ = false;     ///< no other znode of it can be ahead of it

@@ -53,7 +53,7 @@ public:
     /// The znode is not wanted any more: it is not created again; run() ends with what is there.
     void abandon() { abandoned_ = true; }
 
-    /// Until then nothing of it can be on the servers.
+    /// False: nothing of it can be on the servers.
     [[nodiscard]] bool has_sent() const noexcept { return sent_; }
 
     /// "_c_<guid>-", or "_c_<guid>-delay-": what the names that this object creates begin with,

@@ -222,7 +222,8 @@ std::optional<queue_wait::end> queue_wait::judge(const listing& l) {
                 .ahead = static_cast<std::uint32_t>(v.ahead),
                 .grants_when_gone = v.grants_when_gone};
     front_.note_list(l, v);
-    const bool delayed = v.delay.count() > 0;  // perhaps not any more
+    // Behind a delay the owner is asked once the record is read: see is_wanted_after_delay().
+    const bool delayed = v.delay.count() > 0;
     if ((v.what == acquired || v.what == wait) && !delayed && !owner_.on_placed(znode_, v)) {
         return end{end::kind::unwanted};
     }

@@ -13,7 +13,8 @@
 namespace latchkey::inline v0 {
 namespace {
 
-/// Also as the reader that the writer has become: a directory gives each number once.
+/// By the numbers, which a directory gives once: a writer that becomes a reader keeps its number,
+/// and changes the marker.
 bool is_among(std::span<const std::string> kept,
               const std::string& directory,
               std::string_view name,

@@ -183,7 +183,7 @@ public:
             [&again](resumption resume) { again.later(std::move(resume)); });
     }
 
-    /// `go_on` is called with the next connection, unless something else has called it before.
+    /// `resume` is called with the next connection, unless something else has called it before.
     void at_next_connection(resumption resume) { waiting_for_connection_.add(std::move(resume)); }
 
     /// For a task: until there is another connection than now.

@@ -23,8 +23,8 @@ struct znode_creates {
     bool may_come = false;  ///< the answer to one was lost: it may still be applied
 };
 
-/// Notified of what happens to a client's session: attempts, holds, watches and candidates are
-/// listeners. Called on the loop. Each overrides what concerns it.
+/// Notified of what happens to a client's session. Called on the loop. Each overrides what concerns
+/// it.
 class session_listener {
 public:
     session_listener() = default;
@@ -39,7 +39,7 @@ public:
     /// The connection is gone. The session may still be alive.
     virtual void session_suspended() {}
 
-    /// The session is over, and its ephemeral znodes are gone: see is_end_by_servers(). Another
+    /// The session is over; is_end_by_servers() says whether its ephemeral znodes are gone. Another
     /// session may follow.
     virtual void session_ended(loss_reason) {}
 
