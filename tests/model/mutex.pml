@@ -2,8 +2,9 @@
  *
  * Each client joins once (protected_create), waits (queue_wait), holds (held_place), acts on a resource and leaves
  * (guaranteed_deletes); what ends its attempt without a result makes it join again. How much may go wrong is bounded by
- * the numbers below. Time is abstracted to what the deadline promises: while a client believes, the servers do not end
- * its session. Each name under "variants" breaks one rule of the protocol; tests/model/check says what that must lead to.
+ * the numbers below. Time is abstracted to what the deadline promises: while a client believes that it holds, the
+ * servers do not end its session. Each name under "variants" breaks one rule of the protocol. tests/model/check says
+ * what the model checker must find then.
  */
 
 #ifndef CLIENTS
@@ -32,8 +33,8 @@
  * NO_OWN_WATCH, NO_PROOF, PAST_DEADLINE, NO_FENCE, UNGUARDED, DELETE_ONCE, LATE_CREATE_UNSEEN, LATE_CREATE_LEFT,
  * DEEP_ANY_NAME, DEEP_NAMED_WAITING.
  *
- * LIST_ONLY and SYNC alone hurt only who gives up: who goes on creates again, and deletes the stray as soon as he sees it.
- * STRAYS_STAY takes that away as well, and then he waits behind himself. */
+ * LIST_ONLY and SYNC alone hurt only a client that gives up. A client that goes on creates again, and deletes the stray
+ * as soon as a list shows it. With STRAYS_STAY it does not delete the stray, and waits behind itself. */
 
 #ifdef STRAYS_STAY
 #define LIST_ONLY
@@ -381,7 +382,7 @@ reconnected:
     fi;
 #endif
 #if LATE && !defined(LATE_CREATE_UNSEEN)
-    /* lost_create: on each connection a write, and a list behind it. */
+    /* delete_late_creates(): on each connection a write, and a list behind it. */
     if
     :: atomic { !opened[me] -> goto gone }
     :: atomic { opened[me] -> arrive_first(); upto = proposed }
