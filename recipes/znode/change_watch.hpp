@@ -29,7 +29,7 @@ public:
         return answer;
     }
 
-    /// `go_on` is called with the first change, or at once if there was one. Replaces an earlier
+    /// `resume` is called with the first change, or at once if there was one. Replaces an earlier
     /// one.
     void at_change(resumption resume) const {
         if (state_->event) {

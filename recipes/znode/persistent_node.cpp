@@ -36,12 +36,16 @@ void persistent_node::start(told first) {
 
 void persistent_node::begin() {
     running_.start(keep(), [this](failure why) {
+        const auto self = shared_from_this();  // whom it notifies may drop it
         notify(std::move(why), false);
         leave();
     });
 }
 
 void persistent_node::session_ended(loss_reason) {
+    if (ended_) {
+        return;  // another listener has dropped it
+    }
     here_ = false;
     creates_ = std::make_shared<znode_creates>();
     begin();
@@ -200,6 +204,7 @@ void persistent_node::leave() {
     if (ended_) {
         return;
     }
+    const auto self = shared_from_this();
     const bool is_ours = here();
     end();
     if (is_ours || creates_->may_exist || creates_->may_come) {

@@ -8,13 +8,12 @@ guarded_transaction::guarded_transaction(std::shared_ptr<hold_state> guard,
                                          const std::vector<operation>& operations)
     : user_call(guard->core()),
       guard_(std::move(guard)),
-      operations_(requests_of(operations, *core()->access())) {
-    guard_->transaction_begins();
-}
+      operations_(requests_of(operations, *core()->access())),
+      open_(guard_) {}
 
 void guarded_transaction::begin() {
     if (!guard_->may_transact()) {
-        guard_->transaction_ends();
+        open_.end();
         finish({guard_->hold_is_lost("nothing was sent")});
         return;
     }
@@ -29,9 +28,7 @@ void guarded_transaction::begin() {
         std::move(all),
         [this, self = shared_from_this(), sent, begun = core()->loop().now()](const reply& answer) {
             failure why = judge(*sent, answer);
-            if (why.code != errc::indeterminate) {
-                guard_->transaction_ends();
-            }
+            why.code == errc::indeterminate ? open_.stays_open() : open_.end();
             core()->telemetry().transacted(guard_->path(), begun, why);
             auto results = why ? std::vector<operation_result>() : sent->results(answer);
             finish({std::move(why), std::move(results)});

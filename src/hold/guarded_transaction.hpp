@@ -34,6 +34,7 @@ private:
 
     const std::shared_ptr<hold_state> guard_;
     std::vector<request> operations_;
+    open_transaction open_;
 };
 
 /// Throws the error that the transaction ends with.

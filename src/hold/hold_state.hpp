@@ -13,6 +13,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -210,5 +211,31 @@ private:
 [[nodiscard]] inline bool is_empty(const hold& h) noexcept {
     return hold_state::of(h) == nullptr;
 }
+
+/// A transaction that a hold guards, from the call until nothing of it can be applied any more.
+/// Meanwhile the hold's place is not kept. Any thread, one at a time.
+class open_transaction {
+public:
+    explicit open_transaction(std::shared_ptr<hold_state> guard) : guard_(std::move(guard)) {
+        guard_->transaction_begins();
+    }
+
+    open_transaction(const open_transaction&) = delete;
+    open_transaction& operator=(const open_transaction&) = delete;
+
+    ~open_transaction() { end(); }
+
+    void end() noexcept {
+        if (const auto guard = std::exchange(guard_, nullptr)) {
+            guard->transaction_ends();
+        }
+    }
+
+    /// Nobody will know when.
+    void stays_open() noexcept { guard_.reset(); }
+
+private:
+    std::shared_ptr<hold_state> guard_;
+};
 
 }  // namespace latchkey::inline v0

@@ -14,9 +14,9 @@ once_transaction::once_transaction(std::shared_ptr<hold_state> guard,
       guard_(std::move(guard)),
       marker_(std::move(marker)),
       operations_(requests_of(operations, *core()->access())),
-      silence_(core()->loop()) {
+      silence_(core()->loop()),
+      open_(guard_) {
     check_path(marker_);
-    guard_->transaction_begins();
 }
 
 call_aim once_transaction::aim() const {

@@ -54,9 +54,7 @@ private:
 
     void note_end(const result& r) override {
         silence_.cancel();
-        if (barred_ || !in_doubt_) {
-            guard_->transaction_ends();
-        }
+        barred_ || !in_doubt_ ? open_.end() : open_.stays_open();
         core()->telemetry().transacted(guard_->path(), begun_, r.why);
     }
 
@@ -88,6 +86,7 @@ private:
     /// Nothing is sent any more; this is how it ends unless a try was applied.
     std::optional<failure> end_;
     timer silence_;  ///< since a server was heard of
+    open_transaction open_;
 };
 
 /// As transact_and_wait() and transact_and_tell().

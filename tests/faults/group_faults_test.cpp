@@ -1,7 +1,9 @@
 // Members of groups, and what is another's.
+#include "client/client_core.hpp"
 #include "meeting_fixture.hpp"
 #include "request_faults.hpp"
 #include "result_codes.hpp"
+#include "znode/persistent_node.hpp"
 
 #include <memory>
 #include <string>
@@ -38,6 +40,66 @@ protected:
     group mine_{a_, "/g"};
     membership m_;
 };
+
+// ---- one that is dropped by whom it notifies ----
+
+class DroppedNode : public Member {
+protected:
+    /// Only the client refers to it once it has said how it ends.
+    void start(const std::string& path) {
+        node_ = std::make_shared<persistent_node>(
+            core_,
+            persistent_node::settings{
+                .path = path, .data = "", .access = open_unsafe_acl(), .only_if_free = true});
+        core_->loop().post([this] {
+            node_->start([this](const failure&, bool entered) {
+                EXPECT_FALSE(entered);
+                node_.reset();
+            });
+        });
+        EXPECT_TRUE(comes_true([&] { return node_ == nullptr; }, 10s));
+        ensemble_.run_for(1s);
+    }
+
+    const std::shared_ptr<client_core> core_ = client_core::of(b_);
+    std::shared_ptr<persistent_node> node_;
+};
+
+TEST_F(DroppedNode, EndsWhereTheNameIsNotFree) {
+    start("/g/name");
+    EXPECT_EQ(there().data, "x") << "that of the other client";
+}
+
+TEST_F(DroppedNode, EndsWhereItIsRefused) {
+    allow(nothing);
+    start("/g/other");
+    EXPECT_FALSE(ensemble_.exists("/g/other"));
+}
+
+TEST_F(DroppedNode, DoesNotBeginAgainIfAnotherListenerOfTheSessionsEndDropsIt) {
+    struct dropping final : session_listener {
+        std::shared_ptr<persistent_node> node;
+
+        void session_ended(loss_reason) override { node->leave(); }
+
+        void client_closed(const failure&) override {}
+    };
+
+    const auto first = std::make_shared<dropping>();
+    first->node = std::make_shared<persistent_node>(
+        core_,
+        persistent_node::settings{.path = "/g/other", .data = "", .access = open_unsafe_acl()});
+    core_->loop().post([&] {
+        core_->attach(first);
+        first->node->start([](const failure&, bool entered) { EXPECT_TRUE(entered); });
+    });
+    EXPECT_TRUE(comes_true([&] { return ensemble_.exists("/g/other"); }, 10s));
+    const auto session = b_.session_id();
+    ensemble_.expire(session);
+    EXPECT_TRUE(comes_true([&] { return b_.session_id() != session && b_.session_id() != 0; }));
+    ensemble_.run_for(5s);
+    EXPECT_FALSE(ensemble_.exists("/g/other"));
+}
 
 // ---- one whose znode went, while it may not be made again ----
 

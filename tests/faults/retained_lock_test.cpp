@@ -42,6 +42,22 @@ TEST_F(RetainedLock, IsAsGoodAsAnyHold) {
     expect_lost(h, loss_reason::znode_deleted, 100ms);
 }
 
+// On the callback thread a transaction would wait for itself: it is not begun.
+TEST_F(RetainedLock, IsKeptAfterATransactionThatWasNotBegun) {
+    std::string path;
+    keeps_->async_acquire({}, [&](std::error_code, hold h) {
+        path = h.path();
+        std::error_code why;
+        h.transact({operation::create("/written", "")}, why);
+        EXPECT_EQ(why, errc::would_deadlock);
+        h.transact_once("/marker", {operation::create("/written", "")}, why);
+        EXPECT_EQ(why, errc::would_deadlock);
+    });
+    EXPECT_TRUE(ensemble_.run_until([&] { return !path.empty(); }, 10s));
+    settle();
+    EXPECT_EQ(held(*keeps_).path(), path);
+}
+
 TEST_F(RetainedLock, IsGivenUpAfterItsTime) {
     mutex mine(a_, "/lock", {.retain_for = 5s});
     retained(mine);
