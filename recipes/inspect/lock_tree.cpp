@@ -2,7 +2,6 @@
 
 #include "barrier/double_barrier_round.hpp"
 #include "client/client_core.hpp"
-#include "client/failure.hpp"
 #include "client/public_stat.hpp"
 #include "client/read_window.hpp"
 #include "inspect/kind_rules.hpp"
@@ -10,6 +9,7 @@
 #include "leader/transfer/mailbox.hpp"
 #include "loop/task.hpp"
 #include "queue/participant_record.hpp"
+#include "session/failure.hpp"
 #include "text/path.hpp"
 
 #include <algorithm>

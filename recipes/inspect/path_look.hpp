@@ -2,9 +2,9 @@
 
 #include <latchkey/inspect.hpp>
 
-#include "client/failure.hpp"
 #include "client/read_window.hpp"
 #include "loop/task.hpp"
+#include "session/failure.hpp"
 #include "session/request.hpp"
 
 #include <cstddef>

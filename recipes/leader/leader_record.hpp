@@ -3,7 +3,7 @@
 #include <latchkey/fencing_token.hpp>
 #include <latchkey/leader_observer.hpp>
 
-#include "client/failure.hpp"
+#include "session/failure.hpp"
 #include "session/request.hpp"
 
 #include <cstddef>

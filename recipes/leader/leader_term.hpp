@@ -3,13 +3,13 @@
 #include <latchkey/leadership.hpp>
 
 #include "client/client_core.hpp"
-#include "client/failure.hpp"
 #include "client/session_listener.hpp"
 #include "hold/hold_state.hpp"
 #include "leader/leader_record.hpp"
 #include "leader/leader_terms.hpp"
 #include "loop/task.hpp"
 #include "queue/last_step.hpp"
+#include "session/failure.hpp"
 #include "znode/guarded_write.hpp"
 
 #include <cstdint>

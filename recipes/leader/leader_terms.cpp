@@ -2,13 +2,13 @@
 
 #include <latchkey/error.hpp>
 
-#include "client/failure.hpp"
 #include "client/until_answered.hpp"
 #include "leader/transfer/mailbox.hpp"
 #include "loop/task.hpp"
 #include "queue/own_znode.hpp"
 #include "queue/participant_record.hpp"
 #include "queue/queue_recipe.hpp"
+#include "session/failure.hpp"
 #include "text/path.hpp"
 #include "text/utf8.hpp"
 #include "znode/guarded_write.hpp"

@@ -1,9 +1,9 @@
 #include <latchkey/leadership.hpp>
 
-#include "client/failure.hpp"
 #include "hold/guarded_transaction.hpp"
 #include "hold/once_transaction.hpp"
 #include "leader/leader_term.hpp"
+#include "session/failure.hpp"
 
 #include <utility>
 

@@ -7,8 +7,8 @@
 #include <latchkey/lock_options.hpp>
 #include <latchkey/participant.hpp>
 
-#include "client/failure.hpp"
 #include "queue/local_queue.hpp"
+#include "session/failure.hpp"
 
 #include <chrono>
 #include <cstdint>

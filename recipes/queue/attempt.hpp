@@ -1,7 +1,6 @@
 #pragma once
 
 #include "client/client_core.hpp"
-#include "client/failure.hpp"
 #include "loop/task.hpp"
 #include "queue/last_step.hpp"
 #include "queue/own_znodes.hpp"
@@ -9,6 +8,7 @@
 #include "queue/queue_recipe.hpp"
 #include "queue/queue_wait.hpp"
 #include "queue/queue_waits.hpp"
+#include "session/failure.hpp"
 #include "znode/znode_swap.hpp"
 
 #include <cstdint>

@@ -3,7 +3,6 @@
 #include <latchkey/hold.hpp>
 
 #include "client/client_core.hpp"
-#include "client/failure.hpp"
 #include "hold/hold_state.hpp"
 #include "queue/attempt.hpp"
 #include "queue/mode_change.hpp"
@@ -11,6 +10,7 @@
 #include "queue/place_end.hpp"
 #include "queue/place_turns.hpp"
 #include "queue/queue_recipe.hpp"
+#include "session/failure.hpp"
 
 #include <functional>
 #include <memory>

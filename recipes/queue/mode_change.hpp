@@ -3,11 +3,11 @@
 #include <latchkey/lock_mode.hpp>
 
 #include "client/client_core.hpp"
-#include "client/failure.hpp"
 #include "loop/task.hpp"
 #include "queue/own_znode.hpp"
 #include "queue/queue_recipe.hpp"
 #include "queue/queue_wait.hpp"
+#include "session/failure.hpp"
 #include "znode/znode_swap.hpp"
 
 #include <functional>

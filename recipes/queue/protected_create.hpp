@@ -1,10 +1,10 @@
 #pragma once
 
 #include "client/client_core.hpp"
-#include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
 #include "loop/task.hpp"
 #include "queue/queue_recipe.hpp"
+#include "session/failure.hpp"
 
 #include <cstddef>
 #include <cstdint>

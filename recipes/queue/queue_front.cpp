@@ -1,6 +1,6 @@
 #include "queue/queue_front.hpp"
 
-#include "client/directory_lists.hpp"
+#include "directories/directory_lists.hpp"
 #include "text/path.hpp"
 
 #include <utility>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "client/directory_lists.hpp"
+#include "directories/directory_lists.hpp"
 #include "queue/queue_order.hpp"
 
 #include <any>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "client/client_core.hpp"
-#include "client/failure.hpp"
 #include "loop/task.hpp"
 #include "queue/queue_recipe.hpp"
+#include "session/failure.hpp"
 
 #include <chrono>
 #include <memory>

@@ -3,10 +3,10 @@
 #include <latchkey/participant.hpp>
 
 #include "client/client_core.hpp"
-#include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
 #include "queue/attempt.hpp"
 #include "queue/queue_recipe.hpp"
+#include "session/failure.hpp"
 
 #include <functional>
 #include <memory>

@@ -1,13 +1,13 @@
 #pragma once
 
 #include "client/client_core.hpp"
-#include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
 #include "loop/task.hpp"
 #include "queue/own_znode.hpp"
 #include "queue/queue_front.hpp"
 #include "queue/queue_list_of.hpp"
 #include "queue/queue_recipe.hpp"
+#include "session/failure.hpp"
 #include "znode/change_watch.hpp"
 
 #include <chrono>

@@ -1,9 +1,9 @@
 #include "semaphore/permit_terms.hpp"
 
-#include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
 #include "queue/own_znode.hpp"
 #include "semaphore/permits.hpp"
+#include "session/failure.hpp"
 #include "text/path.hpp"
 #include "znode/change_watch.hpp"
 #include "znode/znode_swap.hpp"

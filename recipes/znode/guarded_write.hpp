@@ -1,8 +1,8 @@
 #pragma once
 
 #include "client/client_core.hpp"
-#include "client/failure.hpp"
 #include "loop/task.hpp"
+#include "session/failure.hpp"
 
 #include <cstdint>
 #include <optional>

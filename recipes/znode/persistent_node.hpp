@@ -3,9 +3,9 @@
 #include <latchkey/acl.hpp>
 
 #include "client/client_core.hpp"
-#include "client/failure.hpp"
 #include "loop/paced_retry.hpp"
 #include "loop/task.hpp"
+#include "session/failure.hpp"
 #include "znode/change_watch.hpp"
 #include "znode/session_task.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "client/client_core.hpp"
-#include "client/failure.hpp"
+#include "session/failure.hpp"
 #include "session/request.hpp"
 
 #include <cstddef>

@@ -2,9 +2,9 @@
 
 #include "client/blocking_read.hpp"
 #include "client/client_core.hpp"
-#include "client/failure.hpp"
 #include "client/public_stat.hpp"
 #include "session/connect_string.hpp"
+#include "session/failure.hpp"
 #include "session/runtime.hpp"
 #include "text/path.hpp"
 

@@ -4,12 +4,12 @@
 #include <latchkey/export.hpp>
 
 #include "client/client_reports.hpp"
-#include "client/directory_lists.hpp"
 #include "client/guaranteed_deletes.hpp"
 #include "client/session_keeper.hpp"
 #include "client/session_listeners.hpp"
 #include "client/session_owner.hpp"
 #include "client/user_callbacks.hpp"
+#include "directories/directory_lists.hpp"
 #include "loop/fork_guard.hpp"
 #include "loop/paced_retry.hpp"
 #include "loop/send_window.hpp"

@@ -2,8 +2,8 @@
 
 #include <latchkey/client.hpp>
 
-#include "client/failure.hpp"
-#include "client/validity.hpp"
+#include "session/failure.hpp"
+#include "validity/validity.hpp"
 
 #include <chrono>
 

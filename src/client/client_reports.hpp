@@ -1,10 +1,10 @@
 #pragma once
 
 #include "client/client_status.hpp"
-#include "client/refusal_notes.hpp"
 #include "client/state_listeners.hpp"
-#include "client/telemetry.hpp"
 #include "client/user_callbacks.hpp"
+#include "telemetry/refusal_notes.hpp"
+#include "telemetry/telemetry.hpp"
 
 #include <chrono>
 #include <functional>

@@ -2,9 +2,9 @@
 
 #include <latchkey/client.hpp>
 
-#include "client/failure.hpp"
 #include "loop/blocking_result.hpp"
 #include "loop/monitor.hpp"
+#include "session/failure.hpp"
 #include "session/session.hpp"
 
 #include <atomic>

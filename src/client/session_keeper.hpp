@@ -1,15 +1,15 @@
 #pragma once
 
 #include "client/client_reports.hpp"
-#include "client/directory_maker.hpp"
-#include "client/failure.hpp"
-#include "client/heartbeat.hpp"
 #include "client/session_owner.hpp"
-#include "client/validity.hpp"
+#include "directories/directory_maker.hpp"
 #include "loop/backoff.hpp"
 #include "loop/loop.hpp"
 #include "session/connect_string.hpp"
+#include "session/failure.hpp"
 #include "session/runtime.hpp"
+#include "validity/heartbeat.hpp"
+#include "validity/validity.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include <latchkey/loss_reason.hpp>
 
-#include "client/failure.hpp"
+#include "session/failure.hpp"
 
 #include <cstddef>
 #include <cstdint>

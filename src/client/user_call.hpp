@@ -4,9 +4,9 @@
 #include <latchkey/function.hpp>
 
 #include "client/client_core.hpp"
-#include "client/failure.hpp"
 #include "client/unreachable.hpp"
 #include "loop/blocking_result.hpp"
+#include "session/failure.hpp"
 
 #include <chrono>
 #include <functional>

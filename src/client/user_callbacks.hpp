@@ -3,10 +3,10 @@
 #include <latchkey/awaitable_handler.hpp>
 #include <latchkey/function.hpp>
 
-#include "client/failure.hpp"
-#include "client/log_line.hpp"
 #include "loop/strand.hpp"
+#include "session/failure.hpp"
 #include "session/runtime.hpp"
+#include "telemetry/log_line.hpp"
 
 #include <atomic>
 #include <chrono>

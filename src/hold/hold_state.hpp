@@ -4,8 +4,8 @@
 #include <latchkey/lock_mode.hpp>
 
 #include "client/client_core.hpp"
-#include "client/failure.hpp"
 #include "loop/monitor.hpp"
+#include "session/failure.hpp"
 
 #include <atomic>
 #include <cstddef>

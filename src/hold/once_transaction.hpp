@@ -2,12 +2,12 @@
 
 #include <latchkey/transaction.hpp>
 
-#include "client/failure.hpp"
 #include "client/retrying_call.hpp"
 #include "hold/hold_state.hpp"
 #include "hold/user_transaction.hpp"
 #include "loop/loop.hpp"
 #include "loop/task.hpp"
+#include "session/failure.hpp"
 
 #include <cstdint>
 #include <memory>

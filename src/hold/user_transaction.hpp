@@ -2,7 +2,7 @@
 
 #include <latchkey/transaction.hpp>
 
-#include "client/failure.hpp"
+#include "session/failure.hpp"
 #include "session/request.hpp"
 
 #include <cstddef>

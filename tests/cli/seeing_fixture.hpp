@@ -5,8 +5,8 @@
 
 #include "client/blocking_read.hpp"
 #include "client/client_core.hpp"
-#include "client/failure.hpp"
 #include "command_fixture.hpp"
+#include "session/failure.hpp"
 
 #include <string>
 #include <vector>

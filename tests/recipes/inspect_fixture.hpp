@@ -5,8 +5,8 @@
 
 #include "client/blocking_read.hpp"
 #include "client/client_core.hpp"
-#include "client/failure.hpp"
 #include "recipe_test.hpp"
+#include "session/failure.hpp"
 #include "waiter.hpp"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "client/directory_maker.hpp"
+#include "directories/directory_maker.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "client/event_stream.hpp"
+#include "telemetry/event_stream.hpp"
 
 #include <deque>
 #include <memory>

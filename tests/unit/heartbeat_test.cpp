@@ -1,4 +1,4 @@
-#include "client/heartbeat.hpp"
+#include "validity/heartbeat.hpp"
 
 #include "ensemble/virtual/virtual_loop.hpp"
 #include "story.hpp"

@@ -1,6 +1,6 @@
 // What is believed at every moment, against what the leader knows, for requests, stalls and clock
 // rates drawn from seeds.
-#include "client/validity.hpp"
+#include "validity/validity.hpp"
 
 #include <algorithm>
 #include <chrono>

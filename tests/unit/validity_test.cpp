@@ -1,4 +1,4 @@
-#include "client/validity.hpp"
+#include "validity/validity.hpp"
 
 #include "story.hpp"
 

@@ -3,9 +3,9 @@
 #include <latchkey/leader_latch.hpp>
 
 #include "client/client_core.hpp"
-#include "client/failure.hpp"
 #include "leader/transfer/mailbox.hpp"
 #include "loop/task.hpp"
+#include "session/failure.hpp"
 
 #include <chrono>
 #include <memory>

@@ -2,7 +2,7 @@
 
 #include <latchkey/acl.hpp>
 
-#include "client/directory_creation.hpp"
+#include "directories/directory_creation.hpp"
 #include "session/session.hpp"
 
 #include <functional>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "client/validity.hpp"
 #include "loop/loop.hpp"
 #include "session/session.hpp"
+#include "validity/validity.hpp"
 
 #include <functional>
 #include <map>

@@ -1,4 +1,4 @@
-#include "client/telemetry.hpp"
+#include "telemetry/telemetry.hpp"
 
 #include <algorithm>
 #include <new>

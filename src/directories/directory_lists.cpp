@@ -1,4 +1,4 @@
-#include "client/directory_lists.hpp"
+#include "directories/directory_lists.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "client/failure.hpp"
+#include "session/failure.hpp"
 
 #include "text/path.hpp"
 

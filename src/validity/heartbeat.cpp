@@ -1,4 +1,4 @@
-#include "client/heartbeat.hpp"
+#include "validity/heartbeat.hpp"
 
 #include <algorithm>
 

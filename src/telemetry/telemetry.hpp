@@ -3,12 +3,12 @@
 #include <latchkey/client_stats.hpp>
 #include <latchkey/event.hpp>
 
-#include "client/event_stream.hpp"
-#include "client/failure.hpp"
-#include "client/validity.hpp"
 #include "loop/loop.hpp"
 #include "loop/monitor.hpp"
+#include "session/failure.hpp"
 #include "session/request.hpp"
+#include "telemetry/event_stream.hpp"
+#include "validity/validity.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "client/refusal_notes.hpp"
+#include "telemetry/refusal_notes.hpp"
 
 #include "text/path.hpp"
 
