@@ -11,6 +11,9 @@ struct http_limits {
     /// One more takes the place of the oldest one on which nothing is asked. If all are answered or
     /// read events, it gets a 503, and is closed.
     std::size_t connections = 100;
+    /// Of them, that read events: another one gets a 503, so that readers of events, which stay,
+    /// leave room for requests.
+    std::size_t event_readers = 50;
     /// Of them, from one address, without a complete request so far. Another one takes the place of
     /// the oldest.
     std::size_t silent_per_address = 16;

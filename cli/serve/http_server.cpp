@@ -18,7 +18,18 @@ http_server::http_server(boost::asio::io_context& io,
                          const tcp::endpoint& where,
                          http_content content,
                          const http_limits& limits)
-    : content_(std::move(content)), limits_(limits), acceptor_(io, where, true), again_(io) {
+    : content_{.answer =
+                   [this, answer = std::move(content.answer)](const http_request& r) {
+                       http_answer a = answer(r);
+                       return a.streams_events && readers_of_events() >= limits_.event_readers
+                                  ? http_answer::error(
+                                        503, "too many readers of events; try again later")
+                                  : a;
+                   },
+               .first_events = std::move(content.first_events)},
+      limits_(limits),
+      acceptor_(io, where, true),
+      again_(io) {
     accept();
 }
 

@@ -152,6 +152,20 @@ TEST_F(HttpServer, AnswersThoughAllConnectionsAskOnlyHalf) {
     EXPECT_THAT(rest_of(sent(whole)), HasSubstr("200 OK"));
 }
 
+TEST_F(HttpServer, RefusesMoreReadersOfEventsThanLeaveRoomForRequests) {
+    start({.connections = 4, .event_readers = 2});
+    std::optional<tcp::socket> first = sent(wants_events);
+    const auto second = sent(wants_events);
+    ASSERT_TRUE(eventually([&] { return readers() == 2; }));
+    const std::string third = "GET /events HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    EXPECT_THAT(rest_of(sent(third)), HasSubstr("HTTP/1.1 503"));
+    EXPECT_THAT(rest_of(sent(whole)), HasSubstr("200 OK"));
+    first.reset();
+    ASSERT_TRUE(eventually([&] { return readers() == 1; }));
+    const auto fourth = sent(third);
+    EXPECT_TRUE(eventually([&] { return readers() == 2; }));
+}
+
 TEST_F(HttpServer, KnowsNoTransferEncodingButChunked) {
     start({});
     for (const std::string coding : {"xchunked", "gzip, chunked", "identity", "chunked, chunked"}) {
