@@ -20,7 +20,7 @@ group_watch::group_watch(std::shared_ptr<client_core> core,
 
 void group_watch::end() noexcept {
     calls_.end();
-    core_->post([this, self = shared_from_this()] { stop(); });
+    stop_soon();
 }
 
 /// In one session, until it is dropped: lists, reads what has changed, and reports the members.
@@ -131,9 +131,7 @@ task<bool> group_watch::read(entries& members, bool unwatched) {
 
 void group_watch::list_now() {
     list_is_due_ = true;
-    if (const auto resume = std::exchange(wake_, std::nullopt)) {
-        (*resume)();
-    }
+    wake_();
 }
 
 /// Reports the members when all are known and differ from what was reported before.

@@ -82,7 +82,7 @@ private:
     const std::shared_ptr<const group::members_listener> listener_;
     listener_slot calls_;
 
-    std::optional<resumption> wake_;
+    resumption wake_;
     bool list_is_due_ = false;
     std::optional<std::vector<known_member>> told_;
 };
