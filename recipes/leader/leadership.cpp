@@ -14,13 +14,19 @@ std::shared_ptr<hold_state> hold_of(const std::shared_ptr<leader_term>& term) {
     return term->state().shared_from_this();
 }
 
+/// What `question` says of the hold of a term; of an empty handle, what it says of nothing.
+template <class Question>
+auto ask(const shared_ref<leader_term>& of, Question question) {
+    const auto term = of.get();
+    return term ? question(term->state()) : decltype(question(term->state()))();
+}
+
 }  // namespace
 
 leadership::leadership(std::shared_ptr<leader_term> term) noexcept : term_(std::move(term)) {}
 
 bool leadership::valid() const noexcept {
-    const auto term = term_.get();
-    return term && term->state().valid();
+    return ask(term_, [](hold_state& s) { return s.valid(); });
 }
 
 boottime_clock::time_point leadership::valid_until() const noexcept {
@@ -29,38 +35,31 @@ boottime_clock::time_point leadership::valid_until() const noexcept {
 }
 
 std::chrono::nanoseconds leadership::remaining() const noexcept {
-    const auto term = term_.get();
-    return term ? term->state().remaining() : std::chrono::nanoseconds::zero();
+    return ask(term_, [](hold_state& s) { return s.remaining(); });
 }
 
 std::stop_token leadership::at_risk_within(std::chrono::nanoseconds margin) const {
-    const auto term = term_.get();
-    return term ? term->state().at_risk(margin) : std::stop_token();
+    return ask(term_, [margin](hold_state& s) { return s.at_risk(margin); });
 }
 
 std::stop_token leadership::lost() const noexcept {
-    const auto term = term_.get();
-    return term ? term->state().lost() : std::stop_token();
+    return ask(term_, [](hold_state& s) { return s.lost(); });
 }
 
 loss_reason leadership::why_lost() const noexcept {
-    const auto term = term_.get();
-    return term ? term->state().why_lost() : loss_reason::none;
+    return ask(term_, [](hold_state& s) { return s.why_lost(); });
 }
 
 std::stop_token leadership::hand_over_requested() const noexcept {
-    const auto term = term_.get();
-    return term ? term->state().revocation_requested() : std::stop_token();
+    return ask(term_, [](hold_state& s) { return s.revocation_requested(); });
 }
 
 fencing_token leadership::token() const noexcept {
-    const auto term = term_.get();
-    return term ? term->state().token() : fencing_token{};
+    return ask(term_, [](hold_state& s) { return s.token(); });
 }
 
 std::string leadership::path() const {
-    const auto term = term_.get();
-    return term ? term->state().path() : std::string();
+    return ask(term_, [](hold_state& s) { return s.path(); });
 }
 
 std::string leadership::id() const {
