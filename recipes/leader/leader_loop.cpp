@@ -142,8 +142,7 @@ task<queue_participant::outcome> leader_loop::contend() {
     span_ = core_->telemetry().begin(path(), recipe_->leads, begun_);
     participant_ = std::make_shared<queue_participant>(
         core_,
-        queue_participant::settings{
-            .recipe = recipe_, .directory_known = directory_known_, .only_if_first = false},
+        queue_participant::settings{.recipe = recipe_, .directory_known = directory_known_},
         shared_from_this());
     const auto keep = participant_;
     keep->start();
@@ -160,8 +159,7 @@ task<queue_participant::outcome> leader_loop::contend() {
 }
 
 void leader_loop::on_outcome(queue_participant::outcome o) {
-    const auto settle = std::exchange(settle_, nullptr);
-    settle(std::move(o));
+    std::exchange(settle_, nullptr)(std::move(o));
 }
 
 void leader_loop::on_place(const queue_position* p) {

@@ -88,12 +88,8 @@ void leadership::async_transact(std::vector<operation> operations, transact_hand
 
 awaitable<std::vector<operation_result>> leadership::transact_async(
     operation_list operations) const {
-    using results = std::vector<operation_result>;
-    return awaitable<results>(
-        [term = *this, operations = std::move(operations).take()](
-            const std::stop_token&, awaitable_handler<results> handler) mutable {
-            term.async_transact(std::move(operations), std::move(handler));
-        });
+    return when_awaited<std::vector<operation_result>>(
+        *this, &leadership::async_transact, std::move(operations).take());
 }
 
 bool leadership::transact_once(std::string marker,
@@ -106,11 +102,8 @@ bool leadership::transact_once(std::string marker,
 
 awaitable<bool> leadership::transact_once_async(std::string marker,
                                                 operation_list operations) const {
-    return awaitable<bool>(
-        [term = *this, marker = std::move(marker), operations = std::move(operations).take()](
-            const std::stop_token&, awaitable_handler<bool> handler) mutable {
-            term.async_transact_once(std::move(marker), std::move(operations), std::move(handler));
-        });
+    return when_awaited<bool>(
+        *this, &leadership::async_transact_once, std::move(marker), std::move(operations).take());
 }
 
 void leadership::async_transact_once(std::string marker,
@@ -141,10 +134,7 @@ void leadership::async_proclaim(std::string data, proclaim_handler handler) cons
 }
 
 awaitable<void> leadership::proclaim_async(std::string data) const {
-    return awaitable<void>([term = *this, data = std::move(data)](
-                               const std::stop_token&, awaitable_handler<void> handler) mutable {
-        term.async_proclaim(std::move(data), std::move(handler));
-    });
+    return when_awaited<void>(*this, &leadership::async_proclaim, std::move(data));
 }
 
 }  // namespace latchkey::inline v0
