@@ -171,20 +171,20 @@ void leader_loop::on_place(const queue_position* p) {
 /// Null if the candidate was closed before.
 std::shared_ptr<leader_term> leader_loop::begin_term(attempt::grant g) {
     const std::any seen = std::move(g.seen);
-    hold held = held_place::publish(core_,
-                                    recipe_,
-                                    std::move(g),
-                                    span_,
-                                    {.released = if_alive([this] {
-                                         holds_ = false;
-                                         wake_();
-                                     }),
-                                     .lost = if_alive([this] {
-                                         if (const auto note = std::exchange(on_lost_, nullptr)) {
-                                             note(true);
-                                         }
-                                     })},
-                                    {});
+    held_place::notifications then;
+    then.released = [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) {
+            self->holds_ = false;
+            self->wake_();
+        }
+    };
+    then.lost = [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (const auto note = self ? std::exchange(self->on_lost_, nullptr) : nullptr) {
+            note(true);
+        }
+    };
+    hold held = held_place::publish(core_, recipe_, std::move(g), span_, std::move(then), {});
     auto granted = fork_safe<leader_term>(
         core_, std::move(held), *profile_, std::any_cast<record_seen>(&seen));
     {

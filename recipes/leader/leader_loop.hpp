@@ -20,7 +20,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 
 namespace latchkey::inline v0 {
 
@@ -82,16 +81,6 @@ protected:
 
     /// Deletes the znode of the term: another candidate can be elected.
     void delete_term_znode();
-
-    /// Calls `f` unless the candidate is gone by then.
-    template <class F>
-    [[nodiscard]] auto if_alive(F f) {
-        return [weak = weak_from_this(), f = std::move(f)] {
-            if (const auto alive = weak.lock()) {
-                f();
-            }
-        };
-    }
 
     // queue_participant::owner and session_listener
     void on_place(const queue_position* p) override;
