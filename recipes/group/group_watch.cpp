@@ -111,11 +111,7 @@ task<bool> group_watch::read(entries& members, bool unwatched) {
         // When a permission changes, no event reports it.
         m.watched = r.ok();
         if (r.ok() || r.code == result_code::no_auth) {
-            group_member now{.name = name,
-                             .data = std::move(r.data),
-                             .session_id = r.stat.ephemeral_owner,
-                             .czxid = r.stat.czxid,
-                             .version = r.stat.version};
+            group_member now = member_of(name, std::move(r));
             if (!m.known || *m.known != now) {
                 m.known = std::make_shared<const group_member>(std::move(now));
             }
