@@ -55,6 +55,10 @@ public:
         return std::make_shared<barrier_wait>(core, recipe.directory);
     }
 
+    [[nodiscard]] auto change(barrier_change::what w) const {
+        return std::make_shared<barrier_change>(core, recipe, w);
+    }
+
     const std::shared_ptr<client_core> core;
     const queue_recipe recipe;
 };
@@ -69,11 +73,11 @@ barrier::barrier(const client& c, std::string path, lock_options options) {
 barrier::~barrier() = default;
 
 void barrier::set(std::error_code& ec) {
-    report(ec, [&] { wait_for_answer(barrier_change::to_stand(impl_->core, impl_->recipe)); });
+    report(ec, [&] { wait_for_answer(impl_->change(barrier_change::set)); });
 }
 
 void barrier::remove(std::error_code& ec) {
-    report(ec, [&] { wait_for_answer(barrier_change::to_be_gone(impl_->core, impl_->recipe)); });
+    report(ec, [&] { wait_for_answer(impl_->change(barrier_change::remove)); });
 }
 
 bool barrier::wait_within(std::chrono::nanoseconds timeout,

@@ -2,23 +2,19 @@
 
 #include "text/path.hpp"
 
-#include <string>
+#include <utility>
 
 namespace latchkey::inline v0 {
 
-std::shared_ptr<retrying_call<bool>> barrier_change::to_stand(std::shared_ptr<client_core> core,
-                                                              const queue_recipe& recipe) {
-    return std::make_shared<barrier_change>(std::move(core),
-                                            request::create(recipe.directory,
-                                                            recipe.data(lock_mode::exclusive),
-                                                            create_mode::persistent,
-                                                            *recipe.access));
-}
-
-std::shared_ptr<retrying_call<bool>> barrier_change::to_be_gone(std::shared_ptr<client_core> core,
-                                                                const queue_recipe& recipe) {
-    return std::make_shared<barrier_change>(std::move(core), request::remove(recipe.directory));
-}
+barrier_change::barrier_change(std::shared_ptr<client_core> core,
+                               const queue_recipe& recipe,
+                               what w)
+    : retrying_call(std::move(core)),
+      request_(w == set ? request::create(recipe.directory,
+                                          recipe.data(lock_mode::exclusive),
+                                          create_mode::persistent,
+                                          *recipe.access)
+                        : request::remove(recipe.directory)) {}
 
 call_aim barrier_change::aim() const {
     const bool creates = request_.what == request::kind::create;

@@ -3,22 +3,17 @@
 #include "client/retrying_call.hpp"
 #include "queue/queue_recipe.hpp"
 
+#include <cstdint>
 #include <memory>
-#include <string>
-#include <utility>
 
 namespace latchkey::inline v0 {
 
 /// Creates or deletes a barrier's znode. Either may be repeated.
 class barrier_change final : public retrying_call<bool> {
 public:
-    [[nodiscard]] static std::shared_ptr<retrying_call<bool>> to_stand(
-        std::shared_ptr<client_core> core, const queue_recipe& recipe);
-    [[nodiscard]] static std::shared_ptr<retrying_call<bool>> to_be_gone(
-        std::shared_ptr<client_core> core, const queue_recipe& recipe);
+    enum what : std::uint8_t { set, remove };
 
-    barrier_change(std::shared_ptr<client_core> core, request r)
-        : retrying_call(std::move(core)), request_(std::move(r)) {}
+    barrier_change(std::shared_ptr<client_core> core, const queue_recipe& recipe, what w);
 
 private:
     [[nodiscard]] call_aim aim() const override;

@@ -189,11 +189,7 @@ std::vector<group_member> group::members(std::error_code& ec) {
         std::sort(names.begin(), names.end());
         std::vector<group_member> found;
         for (auto& [path, r] : read_znodes(*impl_->core, paths_in(impl_->directory, names))) {
-            found.push_back({.name = std::string(name_of(path)),
-                             .data = std::move(r.data),
-                             .session_id = r.stat.ephemeral_owner,
-                             .czxid = r.stat.czxid,
-                             .version = r.stat.version});
+            found.push_back(member_of(std::string(name_of(path)), std::move(r)));
         }
         return found;
     });

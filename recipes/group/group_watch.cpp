@@ -20,7 +20,7 @@ group_watch::group_watch(std::shared_ptr<client_core> core,
 
 void group_watch::end() noexcept {
     calls_.end();
-    core_->post([this, self = shared_from_this()] { stop(); });
+    stop_soon();
 }
 
 /// In one session, until it is dropped: lists, reads what has changed, and reports the members.
@@ -111,11 +111,7 @@ task<bool> group_watch::read(entries& members, bool unwatched) {
         // When a permission changes, no event reports it.
         m.watched = r.ok();
         if (r.ok() || r.code == result_code::no_auth) {
-            group_member now{.name = name,
-                             .data = std::move(r.data),
-                             .session_id = r.stat.ephemeral_owner,
-                             .czxid = r.stat.czxid,
-                             .version = r.stat.version};
+            group_member now = member_of(name, std::move(r));
             if (!m.known || *m.known != now) {
                 m.known = std::make_shared<const group_member>(std::move(now));
             }
@@ -131,9 +127,7 @@ task<bool> group_watch::read(entries& members, bool unwatched) {
 
 void group_watch::list_now() {
     list_is_due_ = true;
-    if (const auto resume = std::exchange(wake_, std::nullopt)) {
-        (*resume)();
-    }
+    wake_();
 }
 
 /// Reports the members when all are known and differ from what was reported before.

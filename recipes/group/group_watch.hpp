@@ -5,6 +5,7 @@
 #include "client/client_core.hpp"
 #include "client/listener_slot.hpp"
 #include "loop/task.hpp"
+#include "session/request.hpp"
 #include "znode/change_watch.hpp"
 #include "znode/session_task.hpp"
 
@@ -13,9 +14,19 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
+
+/// What a read of its znode says of a member.
+[[nodiscard]] inline group_member member_of(std::string name, reply r) {
+    return {.name = std::move(name),
+            .data = std::move(r.data),
+            .session_id = r.stat.ephemeral_owner,
+            .czxid = r.stat.czxid,
+            .version = r.stat.version};
+}
 
 /// Follows the members of a group: the names with a watch on the directory, and each member's data
 /// with a watch on its znode. Nothing that is known is read again.
@@ -82,7 +93,7 @@ private:
     const std::shared_ptr<const group::members_listener> listener_;
     listener_slot calls_;
 
-    std::optional<resumption> wake_;
+    resumption wake_;
     bool list_is_due_ = false;
     std::optional<std::vector<known_member>> told_;
 };

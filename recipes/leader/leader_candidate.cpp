@@ -11,7 +11,7 @@ leader_candidate::leader_candidate(std::shared_ptr<client_core> core,
                                    leader_options options)
     : leader_loop(std::move(core), std::move(path), latch_names, std::move(options)),
       listeners_(core_),
-      transfers_(std::make_shared<leadership_transfer>(core_, recipe_, who_, *this)),
+      transfers_(std::make_shared<leadership_transfer>(core_, recipe_, profile_, *this)),
       drain_limit_(core_->loop()) {}
 
 // ---- any thread ----
@@ -94,7 +94,7 @@ task<leader_loop::next_step> leader_candidate::lead(std::shared_ptr<leader_term>
         self->core_->post([self, note] { note(true); });
     });
     co_await drained;
-    leave();
+    delete_term_znode();
     co_return next_step::queue;
 }
 
@@ -199,7 +199,7 @@ void leader_candidate::hand_over(const std::string& successor) {
         present->set_successor(successor);
         present->state().ask_back();
         if (!drain_limit_.running()) {
-            drain_limit_.start(who_->preference->drain,
+            drain_limit_.start(profile_->preference->drain,
                                [this] { core_->call([self = self()] { self->resign(); }); });
         }
     }

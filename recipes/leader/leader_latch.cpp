@@ -86,7 +86,7 @@ namespace {
 
 void check_takes_part(const leader_candidate& c) {
     c.closed_why().raise();
-    if (!c.who().preference) {
+    if (!c.profile().preference) {
         throw error(
             errc::invalid_argument,
             "this leader_latch cannot transfer the leadership: give it a leader_preference");
@@ -130,7 +130,7 @@ const std::string& leader_latch::path() const noexcept {
 }
 
 const std::string& leader_latch::id() const noexcept {
-    return candidate_->who().id;
+    return candidate_->profile().id;
 }
 
 // ---- how another client asks the leader to hand over ----

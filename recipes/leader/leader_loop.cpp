@@ -3,17 +3,19 @@
 #include "client/fork_safe.hpp"
 #include "text/path.hpp"
 
+#include <any>
 #include <utility>
 
 namespace latchkey::inline v0 {
 namespace {
 
 /// The data of its znodes is its id, as in Curator.
-std::shared_ptr<const queue_recipe> recipe_of(const client_core& core,
-                                              std::string path,
-                                              const queue_markers& markers,
-                                              leader_options options,
-                                              const std::shared_ptr<const leader_terms>& who) {
+std::shared_ptr<const queue_recipe> recipe_of(
+    const client_core& core,
+    std::string path,
+    const queue_markers& markers,
+    leader_options options,
+    const std::shared_ptr<const candidate_profile>& profile) {
     check_path(path);
     const auto made = std::make_shared<queue_recipe>(queue_recipe{
         .directory = std::move(path),
@@ -21,9 +23,9 @@ std::shared_ptr<const queue_recipe> recipe_of(const client_core& core,
         .access = access_for(core, std::move(options.access)),
         .steps_down_when_suspended = options.on_suspended == suspended_policy::step_down,
         .leads = true});
-    made->set_options([&who](queue_options& own) { own.data = who->id; });
+    made->set_options([&profile](queue_options& own) { own.data = profile->id; });
     if (markers.transferable) {
-        made->terms = who;  // otherwise the grant is that of a mutex
+        made->terms = profile;  // otherwise the grant is that of a mutex
     }
     return made;
 }
@@ -35,8 +37,8 @@ leader_loop::leader_loop(std::shared_ptr<client_core> core,
                          const queue_markers& markers,
                          leader_options options)
     : core_(std::move(core)),
-      who_(std::make_shared<const leader_terms>(options, markers)),
-      recipe_(recipe_of(*core_, std::move(path), markers, std::move(options), who_)),
+      profile_(std::make_shared<const candidate_profile>(options, markers)),
+      recipe_(recipe_of(*core_, std::move(path), markers, std::move(options), profile_)),
       pause_(core_->loop()),
       rejoin_pause_(core_->loop()) {}
 
@@ -63,7 +65,7 @@ void leader_loop::begin() {
     const bool was_idle = !std::exchange(wanted_, true);
     if (std::exchange(started_, true)) {
         if (was_idle) {
-            wake();
+            wake_();
         }
         return;
     }
@@ -83,13 +85,7 @@ void leader_loop::stop() {
     } else if (participant_) {
         participant_->cancel();
     } else {
-        wake();
-    }
-}
-
-void leader_loop::wake() {
-    if (const auto resume = std::exchange(wake_, std::nullopt)) {
-        (*resume)();
+        wake_();
     }
 }
 
@@ -97,21 +93,18 @@ void leader_loop::wake() {
 void leader_loop::client_closed(const failure&) {
     const auto keep = shared_from_this();
     core_->detach(this);
-    wake();
+    wake_();
 }
 
 task<bool> leader_loop::live() {
     while (!closed()) {
         auto contending = contend();
-        contended o = co_await contending;
+        queue_participant::outcome o = co_await contending;
         auto next = next_step::queue;
-        if (!is_empty(o.granted)) {
-            auto granted = fork_safe<leader_term>(core_, std::move(o.granted), *who_);
-            if (publish_term(granted)) {
+        if (o.granted) {
+            if (auto granted = begin_term(*std::move(o.granted))) {
                 auto leading = lead(std::move(granted));
                 next = co_await leading;
-            } else {
-                granted->leave();
             }
         } else if (o.why) {
             auto refused = on_refused(std::move(o.why));
@@ -122,17 +115,18 @@ task<bool> leader_loop::live() {
         }
         wanted_ = next != next_step::idle;
         while (!over() && (holds_ || !wanted_)) {
-            auto woken = until_woken();
+            auto woken = until_resumed(wake_);
             co_await woken;
         }
         if (!over() && next == next_step::pause) {
-            auto pause = first_of(until_woken(), until_called_back([this](resumption resume) {
-                                      pause_.start(pauses_.next(core_->loop().random()), resume);
-                                  }));
+            auto pause =
+                first_of(until_resumed(wake_), until_called_back([this](resumption resume) {
+                             pause_.start(pauses_.next(core_->loop().random()), resume);
+                         }));
             co_await pause;
             pause_.cancel();
         } else if (!over() && znode_was_deleted_) {
-            auto pause = first_of(until_woken(), rejoin_pause_.short_pause());
+            auto pause = first_of(until_resumed(wake_), rejoin_pause_.short_pause());
             co_await pause;
             rejoin_pause_.cancel();
         }
@@ -141,33 +135,31 @@ task<bool> leader_loop::live() {
     co_return true;
 }
 
-task<leader_loop::contended> leader_loop::contend() {
-    oneshot<contended> settled;
+task<queue_participant::outcome> leader_loop::contend() {
+    oneshot<queue_participant::outcome> settled;
     settle_ = settled.setter();
     begun_ = core_->loop().now();
     span_ = core_->telemetry().begin(path(), recipe_->leads, begun_);
     participant_ = std::make_shared<queue_participant>(
         core_,
-        queue_participant::settings{
-            .recipe = recipe_, .directory_known = directory_known_, .only_if_first = false},
+        queue_participant::settings{.recipe = recipe_, .directory_known = directory_known_},
         shared_from_this());
     const auto keep = participant_;
     keep->start();
-    contended o = co_await settled;
+    queue_participant::outcome o = co_await settled;
     participant_.reset();
-    if (is_empty(o.granted)) {
-        core_->telemetry().not_granted(span_, o.why);
-    } else {
+    if (o.granted) {
         begun_ = core_->loop().now();
         holds_ = true;
         directory_known_ = true;
+    } else {
+        core_->telemetry().not_granted(span_, o.why);
     }
     co_return o;
 }
 
 void leader_loop::on_outcome(queue_participant::outcome o) {
-    const auto settle = std::exchange(settle_, nullptr);
-    settle({std::move(o.why), o.granted ? publish(*std::move(o.granted)) : hold()});
+    std::exchange(settle_, nullptr)(std::move(o));
 }
 
 void leader_loop::on_place(const queue_position* p) {
@@ -176,31 +168,37 @@ void leader_loop::on_place(const queue_position* p) {
     }
 }
 
-hold leader_loop::publish(attempt::grant g) {
-    return held_place::publish(core_,
-                               recipe_,
-                               std::move(g),
-                               span_,
-                               {.released = if_alive([this] {
-                                    holds_ = false;
-                                    wake();
-                                }),
-                                .lost = if_alive([this] {
-                                    if (const auto note = std::exchange(on_lost_, nullptr)) {
-                                        note(true);
-                                    }
-                                })},
-                               {});
+/// Null if the candidate was closed before.
+std::shared_ptr<leader_term> leader_loop::begin_term(attempt::grant g) {
+    const std::any seen = std::move(g.seen);
+    held_place::notifications then;
+    then.released = [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) {
+            self->holds_ = false;
+            self->wake_();
+        }
+    };
+    then.lost = [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (const auto note = self ? std::exchange(self->on_lost_, nullptr) : nullptr) {
+            note(true);
+        }
+    };
+    hold held = held_place::publish(core_, recipe_, std::move(g), span_, std::move(then), {});
+    auto granted = fork_safe<leader_term>(
+        core_, std::move(held), *profile_, std::any_cast<record_seen>(&seen));
+    {
+        const monitor_lock lock(guard_);
+        if (!closed_) {
+            term_ = granted;
+            return granted;
+        }
+    }
+    granted->leave();
+    return nullptr;
 }
 
-/// False if the candidate was closed before.
-bool leader_loop::publish_term(const std::shared_ptr<leader_term>& granted) {
-    const monitor_lock lock(guard_);
-    term_ = closed_ ? nullptr : granted;
-    return term_ != nullptr;
-}
-
-void leader_loop::leave() {
+void leader_loop::delete_term_znode() {
     std::shared_ptr<leader_term> over;
     {
         const monitor_lock lock(guard_);

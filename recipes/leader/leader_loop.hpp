@@ -4,8 +4,8 @@
 
 #include "client/client_core.hpp"
 #include "client/session_listener.hpp"
+#include "leader/candidate_profile.hpp"
 #include "leader/leader_term.hpp"
-#include "leader/leader_terms.hpp"
 #include "loop/backoff.hpp"
 #include "loop/monitor.hpp"
 #include "loop/paced_retry.hpp"
@@ -19,9 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <utility>
 
 namespace latchkey::inline v0 {
 
@@ -38,7 +36,7 @@ public:
 
     [[nodiscard]] const std::string& path() const noexcept { return recipe_->directory; }
 
-    [[nodiscard]] const leader_terms& who() const noexcept { return *who_; }
+    [[nodiscard]] const candidate_profile& profile() const noexcept { return *profile_; }
 
     /// The present term; null if there is none.
     [[nodiscard]] std::shared_ptr<leader_term> term() const;
@@ -72,7 +70,7 @@ protected:
     /// After note_closed(): leaves the queue, or ends the pause. A term ends as every other.
     void stop();
 
-    /// What it does from a grant until the term is over. Calls leave() before it ends.
+    /// What it does from a grant until the term is over. Calls delete_term_znode() before it ends.
     [[nodiscard]] virtual task<next_step> lead(std::shared_ptr<leader_term> granted) = 0;
 
     /// The servers have refused the candidate, or the client was closed.
@@ -82,17 +80,7 @@ protected:
     virtual void on_end() = 0;
 
     /// Deletes the znode of the term: another candidate can be elected.
-    void leave();
-
-    /// Calls `f` unless the candidate is gone by then.
-    template <class F>
-    [[nodiscard]] auto if_alive(F f) {
-        return [weak = weak_from_this(), f = std::move(f)] {
-            if (const auto alive = weak.lock()) {
-                f();
-            }
-        };
-    }
+    void delete_term_znode();
 
     // queue_participant::owner and session_listener
     void on_place(const queue_position* p) override;
@@ -102,7 +90,7 @@ protected:
     void client_closed(const failure& why) override;
 
     const std::shared_ptr<client_core> core_;
-    const std::shared_ptr<const leader_terms> who_;
+    const std::shared_ptr<const candidate_profile> profile_;
     const std::shared_ptr<const queue_recipe> recipe_;
 
     // On the loop only.
@@ -112,23 +100,11 @@ protected:
     backoff pauses_{std::chrono::milliseconds(100), longest_pause};
 
 private:
-    /// A hold, or nothing (closed), or a failure.
-    struct contended {
-        failure why = {};
-        hold granted = {};
-    };
-
     void on_outcome(queue_participant::outcome o) final;
 
     [[nodiscard]] task<bool> live();
-    [[nodiscard]] task<contended> contend();
-    [[nodiscard]] hold publish(attempt::grant g);
-    [[nodiscard]] bool publish_term(const std::shared_ptr<leader_term>& granted);
-    void wake();
-
-    [[nodiscard]] auto until_woken() {
-        return until_called_back([this](resumption resume) { wake_ = std::move(resume); });
-    }
+    [[nodiscard]] task<queue_participant::outcome> contend();
+    [[nodiscard]] std::shared_ptr<leader_term> begin_term(attempt::grant g);
 
     [[nodiscard]] bool over() const { return closed() || core_->closed_why(); }
 
@@ -138,9 +114,9 @@ private:
 
     // On the loop only.
     running_task living_;
-    telemetry::span span_;                   ///< of the participant
-    std::function<void(contended)> settle_;  ///< while it contends
-    std::optional<resumption> wake_;         ///< while it is idle, pauses, or waits for its release
+    telemetry::span span_;                                    ///< of the participant
+    std::function<void(queue_participant::outcome)> settle_;  ///< while it contends
+    resumption wake_;  ///< while it is idle, pauses, or waits for its release
     timer pause_;
     paced_retry rejoin_pause_;
     bool started_ = false;

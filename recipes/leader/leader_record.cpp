@@ -21,26 +21,6 @@ constexpr const char* clean = "clean";
 // names.
 constexpr std::size_t longest_name = 256;
 
-/// A text field that exists and is within its limit.
-std::optional<std::string> text_of(const json& record, const char* key, std::size_t longest) {
-    const auto found = record.find(key);
-    if (found == record.end() || !found->is_string()) {
-        return std::nullopt;
-    }
-    const auto& text = found->get_ref<const std::string&>();
-    return text.size() <= longest ? std::optional(text) : std::nullopt;
-}
-
-/// A zxid. 0 if the field is left out; nothing if it is not a zxid.
-std::optional<std::int64_t> token_in(const json& record) {
-    const auto found = record.find("token");
-    if (found == record.end()) {
-        return 0;
-    }
-    const bool fits = found->is_number_unsigned() && found->get<std::uint64_t>() <= INT64_MAX;
-    return fits ? std::optional(found->get<std::int64_t>()) : std::nullopt;
-}
-
 }  // namespace
 
 std::string write_leader_record(const leader_record& r) {
@@ -65,18 +45,18 @@ std::optional<leader_record> read_leader_record(std::string_view data) {
     if (!record.is_object()) {
         return std::nullopt;
     }
-    auto id = text_of(record, "leader", longest_leader_id);
-    auto znode = text_of(record, "znode", longest_name);
-    auto published = text_of(record, "data", longest_leader_data);
-    const auto state = text_of(record, "state", longest_name);
-    const auto token = token_in(record);
-    if (!id || !znode || !published || !token || (state != leading && state != clean) ||
-        znode->find('/') != std::string::npos) {
+    auto id = text_in(record, "leader", longest_leader_id);
+    auto znode = text_in(record, "znode", longest_name);
+    auto published = text_in(record, "data", longest_leader_data);
+    const auto state = text_in(record, "state", longest_name);
+    const auto token = record.contains("token") ? integer_in(record, "token") : 0;
+    if (!id || !znode || !published || token.value_or(-1) < 0 ||
+        (state != leading && state != clean) || znode->find('/') != std::string::npos) {
         return std::nullopt;
     }
     const bool is_clean = state == clean;
-    auto unclean = text_of(record, "unclean", longest_leader_id);
-    auto successor = text_of(record, "successor", longest_name);
+    auto unclean = text_in(record, "unclean", longest_leader_id);
+    auto successor = text_in(record, "successor", longest_name);
     if ((record.contains("unclean") && !unclean) ||
         (record.contains("successor") && (!successor || !is_clean))) {
         return std::nullopt;

@@ -95,7 +95,7 @@ const std::string& leader_selector::path() const noexcept {
 }
 
 const std::string& leader_selector::id() const noexcept {
-    return loop_->who().id;
+    return loop_->profile().id;
 }
 
 }  // namespace latchkey::inline v0

@@ -6,15 +6,18 @@
 
 namespace latchkey::inline v0 {
 
-leader_term::leader_term(std::shared_ptr<client_core> core, hold granted, const leader_terms& who)
+leader_term::leader_term(std::shared_ptr<client_core> core,
+                         hold granted,
+                         const candidate_profile& profile,
+                         const record_seen* seen)
     : core_(std::move(core)),
       state_(hold_state::of(granted)),
-      id_(who.id),
+      id_(profile.id),
       generation_(core_->generation()),
-      unclean_(who.seen ? who.seen->unclean : std::string()),
+      unclean_(seen != nullptr ? seen->unclean : std::string()),
       held_(std::move(granted)),
-      data_(who.data),
-      record_(who.seen) {}
+      data_(profile.data),
+      record_(seen != nullptr ? std::optional(*seen) : std::nullopt) {}
 
 /// The write that makes the leader leaves the token out: see leader_grant.
 std::string leader_term::text_of(std::string data, bool clean) const {

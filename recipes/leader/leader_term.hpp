@@ -5,8 +5,8 @@
 #include "client/client_core.hpp"
 #include "client/session_listener.hpp"
 #include "hold/hold_state.hpp"
+#include "leader/candidate_profile.hpp"
 #include "leader/leader_record.hpp"
-#include "leader/leader_terms.hpp"
 #include "loop/task.hpp"
 #include "queue/last_step.hpp"
 #include "session/failure.hpp"
@@ -26,8 +26,11 @@ namespace latchkey::inline v0 {
 class leader_term final : public session_listener,
                           public std::enable_shared_from_this<leader_term> {
 public:
-    /// With what the grant saw of the record, if anything.
-    leader_term(std::shared_ptr<client_core> core, hold granted, const leader_terms& who);
+    /// `seen`: what the grant saw of the record; null: nothing.
+    leader_term(std::shared_ptr<client_core> core,
+                hold granted,
+                const candidate_profile& profile,
+                const record_seen* seen);
 
     [[nodiscard]] static leadership handle(std::shared_ptr<leader_term> term) noexcept {
         return leadership(std::move(term));

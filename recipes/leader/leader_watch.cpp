@@ -34,7 +34,7 @@ leader_watch::leader_watch(std::shared_ptr<client_core> core, std::string direct
 
 void leader_watch::end() noexcept {
     listeners_.end();
-    core_->post([this, self = shared_from_this()] { stop(); });
+    stop_soon();
 }
 
 std::optional<leader_info> leader_watch::current() const {

@@ -14,13 +14,19 @@ std::shared_ptr<hold_state> hold_of(const std::shared_ptr<leader_term>& term) {
     return term->state().shared_from_this();
 }
 
+/// What `question` says of the hold of a term; of an empty handle, what it says of nothing.
+template <class Question>
+auto ask(const shared_ref<leader_term>& of, Question question) {
+    const auto term = of.get();
+    return term ? question(term->state()) : decltype(question(term->state()))();
+}
+
 }  // namespace
 
 leadership::leadership(std::shared_ptr<leader_term> term) noexcept : term_(std::move(term)) {}
 
 bool leadership::valid() const noexcept {
-    const auto term = term_.get();
-    return term && term->state().valid();
+    return ask(term_, [](hold_state& s) { return s.valid(); });
 }
 
 boottime_clock::time_point leadership::valid_until() const noexcept {
@@ -29,38 +35,31 @@ boottime_clock::time_point leadership::valid_until() const noexcept {
 }
 
 std::chrono::nanoseconds leadership::remaining() const noexcept {
-    const auto term = term_.get();
-    return term ? term->state().remaining() : std::chrono::nanoseconds::zero();
+    return ask(term_, [](hold_state& s) { return s.remaining(); });
 }
 
 std::stop_token leadership::at_risk_within(std::chrono::nanoseconds margin) const {
-    const auto term = term_.get();
-    return term ? term->state().at_risk(margin) : std::stop_token();
+    return ask(term_, [margin](hold_state& s) { return s.at_risk(margin); });
 }
 
 std::stop_token leadership::lost() const noexcept {
-    const auto term = term_.get();
-    return term ? term->state().lost() : std::stop_token();
+    return ask(term_, [](hold_state& s) { return s.lost(); });
 }
 
 loss_reason leadership::why_lost() const noexcept {
-    const auto term = term_.get();
-    return term ? term->state().why_lost() : loss_reason::none;
+    return ask(term_, [](hold_state& s) { return s.why_lost(); });
 }
 
 std::stop_token leadership::hand_over_requested() const noexcept {
-    const auto term = term_.get();
-    return term ? term->state().revocation_requested() : std::stop_token();
+    return ask(term_, [](hold_state& s) { return s.revocation_requested(); });
 }
 
 fencing_token leadership::token() const noexcept {
-    const auto term = term_.get();
-    return term ? term->state().token() : fencing_token{};
+    return ask(term_, [](hold_state& s) { return s.token(); });
 }
 
 std::string leadership::path() const {
-    const auto term = term_.get();
-    return term ? term->state().path() : std::string();
+    return ask(term_, [](hold_state& s) { return s.path(); });
 }
 
 std::string leadership::id() const {
@@ -89,12 +88,8 @@ void leadership::async_transact(std::vector<operation> operations, transact_hand
 
 awaitable<std::vector<operation_result>> leadership::transact_async(
     operation_list operations) const {
-    using results = std::vector<operation_result>;
-    return awaitable<results>(
-        [term = *this, operations = std::move(operations).take()](
-            const std::stop_token&, awaitable_handler<results> handler) mutable {
-            term.async_transact(std::move(operations), std::move(handler));
-        });
+    return when_awaited<std::vector<operation_result>>(
+        *this, &leadership::async_transact, std::move(operations).take());
 }
 
 bool leadership::transact_once(std::string marker,
@@ -107,11 +102,8 @@ bool leadership::transact_once(std::string marker,
 
 awaitable<bool> leadership::transact_once_async(std::string marker,
                                                 operation_list operations) const {
-    return awaitable<bool>(
-        [term = *this, marker = std::move(marker), operations = std::move(operations).take()](
-            const std::stop_token&, awaitable_handler<bool> handler) mutable {
-            term.async_transact_once(std::move(marker), std::move(operations), std::move(handler));
-        });
+    return when_awaited<bool>(
+        *this, &leadership::async_transact_once, std::move(marker), std::move(operations).take());
 }
 
 void leadership::async_transact_once(std::string marker,
@@ -142,10 +134,7 @@ void leadership::async_proclaim(std::string data, proclaim_handler handler) cons
 }
 
 awaitable<void> leadership::proclaim_async(std::string data) const {
-    return awaitable<void>([term = *this, data = std::move(data)](
-                               const std::stop_token&, awaitable_handler<void> handler) mutable {
-        term.async_proclaim(std::move(data), std::move(handler));
-    });
+    return when_awaited<void>(*this, &leadership::async_proclaim, std::move(data));
 }
 
 }  // namespace latchkey::inline v0

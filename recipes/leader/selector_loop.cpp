@@ -119,12 +119,12 @@ task<leader_loop::next_step> selector_loop::lead(std::shared_ptr<leader_term> gr
         stop_ = e->stop;
         state_ = state::leading;
     }
-    if (!who_->data.empty()) {
+    if (!profile_->data.empty()) {
         e->term->publish();
     }
     executor_([self = self(), e] { self->execute(e); });
     const ended how = co_await end;
-    leave();
+    delete_term_znode();
     {
         const monitor_lock lock(guard_);
         stop_ = std::stop_source(std::nostopstate);

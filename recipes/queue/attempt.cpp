@@ -132,6 +132,7 @@ task<attempt::end> attempt::until_granted() {
     bool look_for_them = znodes.size() > 1 && std::ranges::any_of(znodes, [](const auto& z) {
                              return z->is_doubtful();
                          });
+    std::any seen;
     if (step_) {
         waits_.reset();
         auto taking = step_->take({.znode = *znodes.front(),
@@ -150,6 +151,7 @@ task<attempt::end> attempt::until_granted() {
         }
         zxid_ = taken.zxid != 0 ? taken.zxid : zxid_;
         look_for_them = taken.found;
+        seen = std::move(taken.seen);
         step_.reset();
     }
     auto proving = prove(look_for_them);
@@ -160,7 +162,7 @@ task<attempt::end> attempt::until_granted() {
     if (code != result_code::ok) {
         co_return end{end::kind::refused, failure_of(code, recipe_->directory)};
     }
-    co_return end{end::kind::granted, {}, granted()};
+    co_return end{end::kind::granted, {}, granted(std::move(seen))};
 }
 
 void attempt::on_listing() {
@@ -225,7 +227,7 @@ task<result_code> attempt::prove(bool look_for_them) {
     co_return code;
 }
 
-attempt::grant attempt::granted() {
+attempt::grant attempt::granted(std::any seen) {
     if (waits_ && is_alone_) {
         waits_->note_grant();
     }
@@ -233,7 +235,8 @@ attempt::grant attempt::granted() {
     return {.znodes = std::move(znodes_),
             .prefix = std::move(began),
             .zxid = zxid_,
-            .revocation_requested = revocation_requested_};
+            .revocation_requested = revocation_requested_,
+            .seen = std::move(seen)};
 }
 
 // ---- the end ----

@@ -11,6 +11,7 @@
 #include "session/failure.hpp"
 #include "znode/znode_swap.hpp"
 
+#include <any>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -33,6 +34,7 @@ public:
         std::string prefix = {};  ///< what the names that the attempt created begin with
         std::int64_t zxid = 0;
         bool revocation_requested = false;
+        std::any seen = {};  ///< by the recipe's last step
     };
 
     struct end {
@@ -114,7 +116,7 @@ private:
     void on_waited(queue_wait::end how);
     [[nodiscard]] task<end> until_granted();
     [[nodiscard]] task<result_code> prove(bool look_for_them);
-    [[nodiscard]] grant granted();
+    [[nodiscard]] grant granted(std::any seen);
     void on_moved(const swapped& s, const std::string& to);
     void finish(end e);
     void remove();

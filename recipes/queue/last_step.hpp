@@ -5,6 +5,7 @@
 #include "session/failure.hpp"
 #include "session/session.hpp"
 
+#include <any>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -41,6 +42,7 @@ public:
         std::vector<std::string> paths = {};  ///< of the znodes that are held from now on
         bool found = false;                   ///< they were there already: one may be gone since
         std::int64_t zxid = 0;                ///< the token; 0: that of the place in the queue
+        std::any seen = {};  ///< what the step has seen, for the object that publishes the grant
     };
 
     /// Whether look_ahead() is called behind each list that shows this participant to be the first,

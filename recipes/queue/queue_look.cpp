@@ -55,7 +55,7 @@ task<bool> are_over(std::shared_ptr<client_core> core,
                     std::vector<queues_seen::delay> delays) {
     bool over = true;
     for (const auto& [record, delay] : delays) {
-        auto asking = until_answered(*core, request::get(record), is_seen);
+        auto asking = until_answered(*core, request::get(record), &reply::tells_whether_there);
         const reply r = co_await asking;
         if (r.ok()) {
             const auto when = known->end_of_delay(core->loop(), record, r.stat.czxid, delay);

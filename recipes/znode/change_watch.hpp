@@ -67,15 +67,13 @@ private:
         void on_event(watch_event e) override {
             if (!event) {
                 event = e;
-                if (const auto resume = std::exchange(waiting, std::nullopt)) {
-                    (*resume)();
-                }
+                waiting();
             }
         }
 
         std::vector<std::string> paths;  ///< the servers', with the chroot of the client
         std::optional<watch_event> event;
-        std::optional<resumption> waiting;
+        resumption waiting;
     };
 
     std::shared_ptr<state> state_ = std::make_shared<state>();

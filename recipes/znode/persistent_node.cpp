@@ -43,9 +43,6 @@ void persistent_node::begin() {
 }
 
 void persistent_node::session_ended(loss_reason) {
-    if (ended_) {
-        return;  // another listener has dropped it
-    }
     here_ = false;
     creates_ = std::make_shared<znode_creates>();
     begin();
@@ -166,9 +163,7 @@ task<bool> persistent_node::until_news(change_watch watch, bool is_ours, bool re
                 report("write data", r.code);
             }
         } else {
-            auto on_new_data = until_called_back(
-                [this](resumption resume) { on_new_data_.emplace(std::move(resume)); });
-            auto news = first_of(watch.until_changed(*core_), std::move(on_new_data));
+            auto news = first_of(watch.until_changed(*core_), until_resumed(on_new_data_));
             co_await news;
         }
     }
@@ -195,16 +190,13 @@ void persistent_node::report(const char* what, result_code code) {
 void persistent_node::set_data(std::string data) {
     settings_.data = std::move(data);
     written_ = false;
-    if (const auto resume = std::exchange(on_new_data_, std::nullopt)) {
-        (*resume)();
-    }
+    on_new_data_();
 }
 
 void persistent_node::leave() {
     if (ended_) {
         return;
     }
-    const auto self = shared_from_this();
     const bool is_ours = here();
     end();
     if (is_ours || creates_->may_exist || creates_->may_come) {

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace latchkey::inline v0 {
@@ -83,7 +82,7 @@ private:
     paced_retry retry_;
     /// Of this session.
     std::shared_ptr<znode_creates> creates_ = std::make_shared<znode_creates>();
-    std::optional<resumption> on_new_data_;
+    resumption on_new_data_;
     bool written_ = false;  ///< the znode has the newest data, or is going to be looked at
     bool directory_known_ = false;
     bool taken_ = false;

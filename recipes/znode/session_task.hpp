@@ -31,11 +31,16 @@ protected:
         running_.start(std::move(t), [this](bool) { stop(); });
     }
 
-    /// Not from inside of the task.
+    /// Not from inside of the task. May end what keeps this alive.
     void stop() {
         const auto self = shared_from_this();
         running_.drop();
         core_->detach(this);
+    }
+
+    /// Any thread.
+    void stop_soon() {
+        core_->post([this, self = shared_from_this()] { stop(); });
     }
 
     void session_ended(loss_reason) override { stop(); }

@@ -3,6 +3,7 @@
 #include "client/blocking_read.hpp"
 #include "client/client_core.hpp"
 #include "client/public_stat.hpp"
+#include "client/user_call.hpp"
 #include "session/connect_string.hpp"
 #include "session/failure.hpp"
 #include "session/runtime.hpp"
@@ -234,11 +235,7 @@ std::optional<znode> client::get(std::string path, read_from from, std::error_co
 }
 
 awaitable<std::optional<znode>> client::get_async(std::string path, read_from from) const {
-    return awaitable<std::optional<znode>>(
-        [c = *this, path = std::move(path), from](
-            const std::stop_token&, awaitable_handler<std::optional<znode>> handler) mutable {
-            c.async_get(std::move(path), from, std::move(handler));
-        });
+    return when_awaited<std::optional<znode>>(*this, &client::async_get, std::move(path), from);
 }
 
 void client::async_get(std::string path, read_from from, get_handler handler) const {
@@ -256,11 +253,8 @@ std::optional<znode_stat> client::exists(std::string path,
 }
 
 awaitable<std::optional<znode_stat>> client::exists_async(std::string path, read_from from) const {
-    return awaitable<std::optional<znode_stat>>(
-        [c = *this, path = std::move(path), from](
-            const std::stop_token&, awaitable_handler<std::optional<znode_stat>> handler) mutable {
-            c.async_exists(std::move(path), from, std::move(handler));
-        });
+    return when_awaited<std::optional<znode_stat>>(
+        *this, &client::async_exists, std::move(path), from);
 }
 
 void client::async_exists(std::string path, read_from from, exists_handler handler) const {
@@ -281,11 +275,8 @@ std::vector<std::string> client::children(std::string path,
 }
 
 awaitable<std::vector<std::string>> client::children_async(std::string path, read_from from) const {
-    return awaitable<std::vector<std::string>>(
-        [c = *this, path = std::move(path), from](
-            const std::stop_token&, awaitable_handler<std::vector<std::string>> handler) mutable {
-            c.async_children(std::move(path), from, std::move(handler));
-        });
+    return when_awaited<std::vector<std::string>>(
+        *this, &client::async_children, std::move(path), from);
 }
 
 void client::async_children(std::string path, read_from from, children_handler handler) const {

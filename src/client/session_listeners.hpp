@@ -16,11 +16,13 @@ public:
     /// Without effect if it is not attached.
     void detach(session_listener* removed);
 
-    /// Notifies each that is attached now, even if another one detaches it meanwhile.
+    /// Notifies each that is attached now, unless another one detaches it before its turn.
     template <class... Parameters, class... Arguments>
     void notify(void (session_listener::*notice)(Parameters...), Arguments&&... with) const {
         for (const auto& each : std::vector(all_)) {
-            (*each.*notice)(with...);
+            if (each->place_ != session_listener::detached) {
+                (*each.*notice)(with...);
+            }
         }
     }
 

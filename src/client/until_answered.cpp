@@ -6,14 +6,14 @@
 
 namespace latchkey::inline v0 {
 
-task<reply> until_answered(client_core& core, request r, bool (*enough)(const reply&) noexcept) {
+task<reply> until_answered(client_core& core, request r, bool (reply::*enough)() const noexcept) {
     paced_retry again(core.loop());
     while (true) {
         auto connected = core.connection_made();
         co_await connected;
         auto sent = core.send(r);
         reply answer = co_await sent;
-        if (enough(answer)) {
+        if ((answer.*enough)()) {
             co_return answer;
         }
         auto pause = core.pause(again);

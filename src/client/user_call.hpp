@@ -197,7 +197,17 @@ void start_async(const std::shared_ptr<Call>& c,
              });
 }
 
-/// The same for a new call without a limit. `handler` also receives the error of its constructor.
+/// The form for coroutines of `call`, a member function of `of` that takes `with...` and a handler.
+template <class T, class Of, class Call, class... With>
+[[nodiscard]] awaitable<T> when_awaited(Of of, Call call, With... with) {
+    return awaitable<T>([of = std::move(of), call, ... with = std::move(with)](
+                            const std::stop_token&, awaitable_handler<T> handler) mutable {
+        std::invoke(call, of, std::move(with)..., std::move(handler));
+    });
+}
+
+/// As start_async(), for a new call without a limit. `handler` also receives the error of its
+/// constructor.
 template <class Call, class... Args>
 void start_new(client_core& core,
                move_only_function<void(std::error_code, typename Call::value_type)> handler,

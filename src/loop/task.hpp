@@ -202,12 +202,15 @@ private:
     std::shared_ptr<state> state_ = std::make_shared<state>();
 };
 
-/// Lets a suspended task go on, once; without effect when the task is gone.
+/// Lets a suspended task go on, once; without effect when the task is gone, or if there is none.
 class resumption {
 public:
+    resumption() = default;
+
     explicit resumption(const std::shared_ptr<std::coroutine_handle<>>& waiting)
         : waiting_(waiting) {}
 
+    /// The task may destroy this object.
     void operator()() const {
         if (const auto alive = waiting_.lock()) {
             if (const auto waiting = std::exchange(*alive, nullptr)) {
@@ -249,6 +252,11 @@ private:
     Begin begin_;
     std::shared_ptr<std::coroutine_handle<>> waiting_;
 };
+
+/// For a task: until `by` is called.
+[[nodiscard]] inline auto until_resumed(resumption& by) {
+    return until_called_back([&by](resumption resume) { by = std::move(resume); });
+}
 
 /// Waits for the first of several things that call back.
 template <class... Begin>

@@ -288,6 +288,11 @@ struct reply {
                                         : std::optional<std::size_t>(refused - results.begin());
     }
 
+    /// Whether the request was applied, or a quorum or an access control list has refused it.
+    [[nodiscard]] bool is_decided() const noexcept {
+        return proves_quorum(code) || refused_for_good(code);
+    }
+
     /// Whether it says that the znode is there, or that it is not.
     [[nodiscard]] bool tells_whether_there() const noexcept {
         return ok() || code == result_code::no_node;

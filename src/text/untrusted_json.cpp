@@ -23,4 +23,15 @@ std::optional<std::int64_t> integer_in(const nlohmann::json& object, const char*
     return found->get<std::int64_t>();
 }
 
+std::optional<std::string> text_in(const nlohmann::json& object,
+                                   const char* key,
+                                   std::size_t longest) {
+    const auto found = object.find(key);
+    if (found == object.end() || !found->is_string()) {
+        return std::nullopt;
+    }
+    const auto& text = found->get_ref<const std::string&>();
+    return text.size() <= longest ? std::optional(text) : std::nullopt;
+}
+
 }  // namespace latchkey::inline v0

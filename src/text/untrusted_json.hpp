@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -17,5 +18,10 @@ namespace latchkey::inline v0 {
 
 /// The integer `key` of an object; nothing if it has no such integer, or is no object.
 [[nodiscard]] std::optional<std::int64_t> integer_in(const nlohmann::json& object, const char* key);
+
+/// The text `key` of an object, if it has one of at most `longest` bytes.
+[[nodiscard]] std::optional<std::string> text_in(const nlohmann::json& object,
+                                                 const char* key,
+                                                 std::size_t longest);
 
 }  // namespace latchkey::inline v0

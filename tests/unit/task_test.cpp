@@ -194,6 +194,20 @@ TEST_F(Task, IsDroppedWhenItsTimeIsOver) {
     EXPECT_EQ(ended.size(), 2U);
 }
 
+TEST_F(Task, IsResumedOnceByAResumptionThatMayBeEmpty) {
+    resumption by;
+    by();
+    const auto wait = [](resumption& until) -> task<int> {
+        auto resumed = until_resumed(until);
+        co_await resumed;
+        co_return 1;
+    };
+    running_.start(wait(by), [this](int r) { ended_.push_back(r); });
+    by();
+    by();
+    EXPECT_EQ(ended_, (std::vector{1}));
+}
+
 TEST_F(Task, ThatWaitsWithOthersIsForgottenSoonAfterItWasDropped) {
     waiting_tasks all;
     const auto wait = [](waiting_tasks& with) -> task<int> {

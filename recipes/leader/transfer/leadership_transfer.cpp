@@ -16,18 +16,18 @@ namespace latchkey::inline v0 {
 
 leadership_transfer::leadership_transfer(std::shared_ptr<client_core> core,
                                          std::shared_ptr<const queue_recipe> recipe,
-                                         std::shared_ptr<const leader_terms> who,
+                                         std::shared_ptr<const candidate_profile> profile,
                                          leader_candidate& candidate)
     : core_(std::move(core)),
       recipe_(std::move(recipe)),
-      who_(std::move(who)),
-      how_(who_->preference.value_or(leader_preference())),
+      profile_(std::move(profile)),
+      how_(profile_->preference.value_or(leader_preference())),
       candidate_(candidate),
       cool_(core_->loop()),
       peers_(how_.hysteresis) {}
 
 void leadership_transfer::queue(const std::string& path) {
-    if (!who_->preference) {
+    if (!profile_->preference) {
         return;
     }
     queueing_.drop();
@@ -85,13 +85,14 @@ void leadership_transfer::leave() {
 
 /// Whether the candidate has failed as a leader. It is not offered the leadership right after that.
 task<bool> leadership_transfer::has_failed() {
-    auto asking = until_answered(*core_, request::get(recipe_->directory), is_seen);
+    auto asking =
+        until_answered(*core_, request::get(recipe_->directory), &reply::tells_whether_there);
     const reply record = co_await asking;
     const auto last = read_leader_record(record.data);
-    if (last && last->unclean == who_->id) {
+    if (last && last->unclean == profile_->id) {
         co_return true;
     }
-    if (!last || last->is != leader_record::state::leading || last->id != who_->id ||
+    if (!last || last->is != leader_record::state::leading || last->id != profile_->id ||
         last->znode == name_of(znode_)) {
         co_return false;
     }
@@ -104,13 +105,11 @@ task<bool> leadership_transfer::has_failed() {
 /// Until then the candidate has the lowest priority.
 void leadership_transfer::cool_down(std::chrono::nanoseconds time) {
     const auto end = time_after(core_->loop(), time);
-    if (cooling_ && end <= cool_ends_) {
+    if (cool_.running() && end <= cool_ends_) {
         return;
     }
-    cooling_ = true;
     cool_ends_ = end;
     cool_.start(end, [this] {
-        cooling_ = false;
         if (mailbox_) {
             open_mailbox();
         }
@@ -159,16 +158,14 @@ void leadership_transfer::on_message(const server_stat& stat, const std::string&
     if (stat.mzxid != last_read_) {
         last_read_ = stat.mzxid;
         unread_.emplace(stat, data);
-        if (const auto resume = std::exchange(reads_, std::nullopt)) {
-            (*resume)();
-        }
+        reads_();
     }
 }
 
 // ---- as a leader ----
 
 void leadership_transfer::lead(const std::string& path) {
-    if (!who_->preference) {
+    if (!profile_->preference) {
         return;
     }
     znode_ = path;
@@ -202,7 +199,7 @@ task<bool> leadership_transfer::watch_peers() {
         const reply r = co_await asked;
         if (r.ok()) {
             peers_.note(r.names, core_->loop().now());
-            reconsider();
+            reconsider_();
             auto changed = changes.until_changed(*core_);
             co_await changed;
         } else {
@@ -233,11 +230,11 @@ task<bool> leadership_transfer::make_offers() {
             auto choice = peers_.choose(priority(), core_->loop().now());
             whom.mailbox = std::move(choice.best);
             if (!whom.mailbox && choice.again) {
-                again.start(*choice.again, [this] { reconsider(); });
+                again.start(*choice.again, [this] { reconsider_(); });
             }
         }
         if (!may_offer || (!ordered && !whom.mailbox)) {
-            auto reason = until_called_back([this](resumption resume) { considers_ = resume; });
+            auto reason = until_resumed(reconsider_);
             co_await reason;
             again.cancel();
             continue;
@@ -275,12 +272,6 @@ task<bool> leadership_transfer::make_offers() {
     }
 }
 
-void leadership_transfer::reconsider() {
-    if (const auto resume = std::exchange(considers_, std::nullopt)) {
-        (*resume)();
-    }
-}
-
 // ---- transfers that were asked for ----
 
 void leadership_transfer::transfer(const std::string& id,
@@ -294,7 +285,7 @@ void leadership_transfer::transfer(const std::string& id,
         {id,
          std::clamp<std::chrono::nanoseconds>(limit, std::chrono::milliseconds(1), patience()),
          std::move(done)});
-    reconsider();
+    reconsider_();
 }
 
 /// An offer whose outcome was unknown when the session or the client ended may have been accepted.

@@ -3,7 +3,7 @@
 #include <latchkey/leader_latch.hpp>
 
 #include "client/client_core.hpp"
-#include "leader/leader_terms.hpp"
+#include "leader/candidate_profile.hpp"
 #include "leader/transfer/priority_policy.hpp"
 #include "loop/loop.hpp"
 #include "loop/task.hpp"
@@ -33,7 +33,7 @@ public:
     /// `candidate` outlives this object, and does what this decides.
     leadership_transfer(std::shared_ptr<client_core> core,
                         std::shared_ptr<const queue_recipe> recipe,
-                        std::shared_ptr<const leader_terms> who,
+                        std::shared_ptr<const candidate_profile> profile,
                         leader_candidate& candidate);
 
     /// The candidate is in the queue, with the znode at `path`.
@@ -69,13 +69,12 @@ private:
     void on_message(const server_stat& stat, const std::string& data);
 
     [[nodiscard]] int priority() const noexcept {
-        return cooling_ ? lowest_priority : how_.priority;
+        return cool_.running() ? lowest_priority : how_.priority;
     }
 
     // as a leader
     [[nodiscard]] task<bool> watch_peers();
     [[nodiscard]] task<bool> make_offers();
-    void reconsider();
     void end_order(leader_latch::transfer what);
     [[nodiscard]] bool over() const;
 
@@ -83,7 +82,7 @@ private:
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> recipe_;
-    const std::shared_ptr<const leader_terms> who_;
+    const std::shared_ptr<const candidate_profile> profile_;
     const leader_preference how_;
     leader_candidate& candidate_;
 
@@ -92,9 +91,8 @@ private:
     std::shared_ptr<persistent_node> mailbox_;
     std::int64_t last_read_ = 0;  ///< the mzxid of a message; versions are per mailbox
     std::optional<std::pair<server_stat, std::string>> unread_;
-    std::optional<resumption> reads_;  ///< while it waits for a message
-    bool cooling_ = false;
-    timer cool_;
+    resumption reads_;  ///< while it waits for a message
+    timer cool_;        ///< it runs while the candidate cools down
     loop::clock::time_point cool_ends_;
     running_task queueing_;  ///< what it does in this place in the queue
 
@@ -102,7 +100,7 @@ private:
     bool handing_over_ = false;
     priority_policy peers_;
     std::deque<order> orders_;
-    std::optional<resumption> considers_;  ///< while it waits for a reason to make an offer
+    resumption reconsider_;  ///< while it waits for a reason to make an offer
     running_task watching_;
     running_task offering_;
 };

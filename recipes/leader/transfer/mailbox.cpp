@@ -90,14 +90,11 @@ mailbox_message read_mailbox_message(std::string_view data) {
         return {};
     }
     for (const auto& [is, key] : keys) {
-        const auto found = message.find(key);
-        if (found == message.end() || !found->is_string()) {
-            continue;
+        if (auto who = text_in(message, key, longest_message)) {
+            const bool fits =
+                is == kind::resign ? who->size() <= longest_leader_id : !guid_in(*who).empty();
+            return fits ? mailbox_message{is, *std::move(who)} : mailbox_message{};
         }
-        mailbox_message read{.is = is, .who = found->get<std::string>()};
-        const bool fits =
-            is == kind::resign ? read.who.size() <= longest_leader_id : !guid_in(read.who).empty();
-        return fits ? read : mailbox_message{};
     }
     return {};
 }

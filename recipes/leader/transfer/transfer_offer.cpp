@@ -126,7 +126,7 @@ task<transfer_outcome> offer_leadership(std::shared_ptr<client_core> core,
     transfer_outcome over{.why = last->why,
                           .stands = last->what == refused && (!in_time || last->in_doubt)};
     // The offer is over. A candidate whose mailbox is gone may have accepted before.
-    auto asking = until_answered(*core, request::children(directory), is_seen);
+    auto asking = until_answered(*core, request::children(directory), &reply::tells_whether_there);
     const reply list = co_await asking;
     const auto& names = list.names;
     if (std::find(names.begin(), names.end(), name_of(own)) == names.end()) {

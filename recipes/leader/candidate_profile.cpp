@@ -1,8 +1,9 @@
-#include "leader/leader_terms.hpp"
+#include "leader/candidate_profile.hpp"
 
 #include <latchkey/error.hpp>
 
 #include "client/until_answered.hpp"
+#include "leader/leader_record.hpp"
 #include "leader/transfer/mailbox.hpp"
 #include "loop/task.hpp"
 #include "queue/own_znode.hpp"
@@ -70,8 +71,8 @@ class leader_grant final : public last_step {
 public:
     leader_grant(std::shared_ptr<client_core> core,
                  std::shared_ptr<const queue_recipe> recipe,
-                 const leader_terms& who)
-        : last_step(true), core_(std::move(core)), recipe_(std::move(recipe)), who_(who) {}
+                 const candidate_profile& profile)
+        : last_step(true), core_(std::move(core)), recipe_(std::move(recipe)), profile_(profile) {}
 
     void look_ahead() override {
         look_.reset();
@@ -87,7 +88,7 @@ private:
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> recipe_;
-    const leader_terms& who_;  ///< kept alive by `recipe_`
+    const candidate_profile& profile_;  ///< kept alive by `recipe_`
 
     std::optional<oneshot<reply>> look_;  ///< at the record, sent behind a list
 };
@@ -97,7 +98,7 @@ task<reply> leader_grant::read_record() {
     if (look_ && !look_->await_ready()) {
         auto& look = *look_;
         reply seen = co_await look;
-        if (is_decided(seen)) {
+        if (seen.is_decided()) {
             co_return seen;
         }
     }
@@ -120,16 +121,18 @@ task<last_step::end> leader_grant::take(place p) {
         co_return end{refused, std::move(why)};
     }
     const auto last = read_leader_record(seen.data);
-    record_seen record{seen.stat.version, false, unclean_before(last, who_.id)};
+    record_seen record{seen.stat.version, false, unclean_before(last, profile_.id)};
     const bool let_in = last && last->successor == name_of(own);
     if (let_in || (p.first_since && seen.stat.mzxid < p.zxid)) {
-        who_.seen = std::move(record);
-        co_return end{.what = admitted, .paths = {own}, .zxid = let_in ? seen.stat.mzxid : p.zxid};
+        co_return end{.what = admitted,
+                      .paths = {own},
+                      .zxid = let_in ? seen.stat.mzxid : p.zxid,
+                      .seen = std::move(record)};
     }
     guarded_write write{.own = own,
                         .path = recipe_->directory,
-                        .text = write_leader_record({.id = who_.id,
-                                                     .data = who_.data,
+                        .text = write_leader_record({.id = profile_.id,
+                                                     .data = profile_.data,
                                                      .znode = std::string(name_of(own)),
                                                      .token = 0,
                                                      .is = leader_record::state::leading,
@@ -149,24 +152,24 @@ task<last_step::end> leader_grant::take(place p) {
     }
     record.version = w.stat.version;
     record.written = true;
-    who_.seen = std::move(record);
-    co_return end{.what = admitted, .paths = {own}, .zxid = w.stat.mzxid};
+    co_return end{
+        .what = admitted, .paths = {own}, .zxid = w.stat.mzxid, .seen = std::move(record)};
 }
 
 }  // namespace
 
-leader_terms::leader_terms(const leader_options& given, const queue_markers& markers)
+candidate_profile::candidate_profile(const leader_options& given, const queue_markers& markers)
     : id(checked_id(given.id)),
       data(given.data),
       preference(checked_preference(given.preference, markers)) {
     check_leader_data(data);
 }
 
-std::unique_ptr<last_step> leader_terms::make_step(std::shared_ptr<client_core> core,
-                                                   std::shared_ptr<const queue_recipe> recipe,
-                                                   const std::string& /*prefix*/,
-                                                   std::function<void(failure)> /*refused*/) const {
-    seen.reset();
+std::unique_ptr<last_step> candidate_profile::make_step(
+    std::shared_ptr<client_core> core,
+    std::shared_ptr<const queue_recipe> recipe,
+    const std::string& /*prefix*/,
+    std::function<void(failure)> /*refused*/) const {
     return std::make_unique<leader_grant>(std::move(core), std::move(recipe), *this);
 }
 

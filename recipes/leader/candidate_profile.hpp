@@ -2,7 +2,6 @@
 
 #include <latchkey/leader_options.hpp>
 
-#include "leader/leader_record.hpp"
 #include "queue/last_step.hpp"
 #include "queue/znode_names.hpp"
 
@@ -14,7 +13,8 @@
 namespace latchkey::inline v0 {
 
 /// Who a candidate is, and what it does when it is the first: it writes the leader's record into
-/// the data of the directory. That write is the grant, and its zxid the token.
+/// the data of the directory. That write is the grant, and its zxid the token. The grant carries
+/// what was seen of the record.
 ///
 /// The write commits only while the own znode exists, and its answer is a proof of validity. No
 /// candidate can come ahead of a znode that was the first in a list, so no other candidate can have
@@ -30,16 +30,13 @@ namespace latchkey::inline v0 {
 ///   the first.
 ///
 /// The reads that show either case must be answered after the list.
-struct leader_terms final : grant_terms {
+struct candidate_profile final : grant_terms {
     /// Checks what the user gave for a candidate. Throws errc::invalid_argument.
-    leader_terms(const leader_options& given, const queue_markers& markers);
+    candidate_profile(const leader_options& given, const queue_markers& markers);
 
     std::string id;
     std::string data;  ///< published with the leadership
     std::optional<leader_preference> preference;
-
-    /// What the last grant has seen of the record. On the loop only.
-    mutable std::optional<record_seen> seen;
 
     [[nodiscard]] std::unique_ptr<last_step> make_step(
         std::shared_ptr<client_core> core,
