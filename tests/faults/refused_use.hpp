@@ -2,6 +2,8 @@
 
 #include <latchkey/ensemble.hpp>
 
+#include "uncopied.hpp"
+
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -23,13 +25,9 @@ struct refused_stage {
 
 /// One use of a recipe, on a stepped ensemble, by a client whose requests the servers refuse from
 /// begin() on.
-class refused_use {
+class refused_use : public uncopied {
 public:
     explicit refused_use(const refused_stage& on) : on_(on) {}
-
-    refused_use(const refused_use&) = delete;
-    refused_use& operator=(const refused_use&) = delete;
-    virtual ~refused_use() = default;
 
     /// What the client does. What it needs beforehand is there since the constructor.
     virtual void begin() = 0;

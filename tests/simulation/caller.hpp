@@ -1,26 +1,48 @@
 #pragma once
 
+#include "loop/loop.hpp"
+#include "uncopied.hpp"
+
 #include <cstddef>
+#include <stop_token>
+#include <string>
 
 namespace latchkey::simulation {
 
+struct call;
+class program;
+struct stage;
+
 /// Who uses an object of a program, as a thread of it would. On the loop only.
-class caller {
+class caller : public test::uncopied {
 public:
-    caller() = default;
-    caller(const caller&) = delete;
-    caller& operator=(const caller&) = delete;
-    virtual ~caller() = default;
+    caller(program& of, std::size_t object, std::string name);
 
     /// Begins, or begins again, after a while.
-    virtual void rest() = 0;
+    virtual void rest();
 
     // What may befall it at any time.
     virtual void cancel() = 0;
     virtual void release() = 0;
 
     /// One of the program's objects is destroyed.
-    virtual void bereave(std::size_t) {}
+    void bereave(std::size_t object);
+
+protected:
+    /// After a rest.
+    virtual void go_on() = 0;
+
+    /// Its object ends, if it is its own.
+    virtual void destroy() {}
+
+    /// Asks for the end of what waits: of a call, if there is one.
+    void ask_to_stop(call* waiting, std::stop_source source);
+
+    program& of_;
+    stage& stage_;
+    const std::size_t object_;
+    const std::string name_;
+    timer next_;
 };
 
 }  // namespace latchkey::simulation

@@ -12,6 +12,7 @@
 #include "stage.hpp"
 #include "truth.hpp"
 #include "turn_judge.hpp"
+#include "uncopied.hpp"
 
 #include <cstdint>
 #include <map>
@@ -167,14 +168,10 @@ struct deal {
 ///        the session does. (I12 is another judge's.)
 ///   I14  After a holder with a lock_delay whose session or znode was taken from it, nobody behind
 ///        it is granted before that time has passed, by any clock. (I15 is turn_judge's.)
-class judge {
+class judge : public test::uncopied {
 public:
     /// With a layout, what happens is written down, and judged by the rules of tests/history.
     explicit judge(stage& s, std::optional<history::layout> l = {});
-
-    judge(const judge&) = delete;
-    judge& operator=(const judge&) = delete;
-    virtual ~judge() = default;
 
     [[nodiscard]] truth& log() noexcept { return truth_; }
 

@@ -29,18 +29,9 @@ leader_preference draw_preference(stage& s) {
 }  // namespace
 
 leader_worker::leader_worker(program& of, std::size_t object, std::string name)
-    : of_(of),
-      stage_(of.stage_),
+    : caller(of, object, std::move(name)),
       judge_(static_cast<leader_judge&>(of.judge_)),
-      object_(object),
-      name_(std::move(name)),
-      next_(of.loop()),
       cancel_(of.loop()) {}
-
-void leader_worker::rest() {
-    const duration longest = stage_.calm ? stage_.what.longest_rest / 4 : stage_.what.longest_rest;
-    next_.start(stage_.up_to("rest", longest), [this] { go_on(); });
-}
 
 /// While it does not lead.
 void leader_worker::go_on() {
@@ -199,12 +190,7 @@ void leader_worker::wait() {
 
 void leader_worker::cancel() {
     if (call_ && stop_) {
-        if (!call_->stopped) {
-            call_->stopped = stage_.now();
-        }
-        stage_.tell(name_, " cancels");
-        const auto keep = *stop_;
-        std::stop_source(keep).request_stop();
+        ask_to_stop(call_.get(), *stop_);
     }
 }
 
@@ -355,12 +341,6 @@ void leader_worker::destroy() {
         std::exchange(latch_, nullptr).reset();
         judge_.closed(*candidacy_, closing::silent, true);
         rest();
-    }
-}
-
-void leader_worker::bereave(std::size_t object) {
-    if (object == object_) {
-        destroy();
     }
 }
 

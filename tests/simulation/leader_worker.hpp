@@ -17,8 +17,6 @@
 
 namespace latchkey::simulation {
 
-class program;
-
 /// One candidate, as a service would be: it listens, waits, acts while it leads, resigns, closes,
 /// and is a candidate again; in all the ways that a leader_latch offers, and from inside its
 /// callbacks.
@@ -26,13 +24,11 @@ class leader_worker final : public caller, public std::enable_shared_from_this<l
 public:
     leader_worker(program& of, std::size_t object, std::string name);
 
-    void rest() override;
     void cancel() override;
     void release() override;
-    void bereave(std::size_t object) override;
 
 private:
-    void go_on();
+    void go_on() override;
     void petition();
     [[nodiscard]] std::string somebody();
     void become_candidate();
@@ -47,14 +43,10 @@ private:
     void act();
     void hand_over();
     void close(leader_latch::closing how);
-    void destroy();
+    void destroy() override;
     void misbehave();
 
-    program& of_;
-    stage& stage_;
     leader_judge& judge_;
-    const std::size_t object_;
-    const std::string name_;
 
     std::unique_ptr<leader_latch> latch_;
     std::shared_ptr<candidacy> candidacy_;  ///< of the latch
@@ -63,7 +55,6 @@ private:
     std::shared_ptr<call> call_;  ///< while it waits
     std::optional<std::stop_source> stop_;
     int acts_left_ = 0;
-    timer next_;
     timer cancel_;
 };
 

@@ -8,13 +8,9 @@
 namespace latchkey::simulation {
 
 meeting_worker::meeting_worker(program& of, std::size_t object, std::string name)
-    : of_(of),
-      stage_(of.stage_),
+    : caller(of, object, std::move(name)),
       judge_(of.judge_),
-      object_(object),
-      name_(std::move(name)),
       longest_rest_(stage_.what.longest_rest),
-      next_(of.loop()),
       cancel_(of.loop()) {}
 
 void meeting_worker::rest() {
@@ -90,12 +86,6 @@ void meeting_worker::cancel_all() {
     const auto all = open_;
     for (const auto& [c, source] : all) {
         stop(*c);
-    }
-}
-
-void meeting_worker::bereave(std::size_t object) {
-    if (object == object_) {
-        destroy();
     }
 }
 

@@ -23,14 +23,10 @@ public:
 
     void rest() override;
     void cancel() override;
-    void bereave(std::size_t object) override;
 
 protected:
-    /// After a rest.
-    virtual void go_on() = 0;
     /// The next step when the run ends. False when there is nothing left to do.
     virtual bool wind_up() = 0;
-    virtual void destroy() = 0;
 
     struct asked {
         std::shared_ptr<call> what;
@@ -63,11 +59,7 @@ protected:
         return stage_.random(decision).chance(p);
     }
 
-    program& of_;
-    stage& stage_;
     judge& judge_;
-    const std::size_t object_;
-    const std::string name_;
     duration longest_rest_;
 
 private:
@@ -75,7 +67,6 @@ private:
 
     std::vector<std::pair<std::shared_ptr<call>, std::stop_source>> open_;
     std::shared_ptr<call> call_;
-    timer next_;
     timer cancel_;
 };
 

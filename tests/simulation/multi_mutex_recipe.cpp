@@ -7,29 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <utility>
 
 namespace latchkey::simulation {
-namespace {
-
-class used_multi_mutex final : public used_object {
-public:
-    used_multi_mutex(client& c, std::vector<std::string> paths, const lock_options& o)
-        : used_object(o), mutex_(c, std::move(paths), o) {}
-
-    void acquire(const wish&, limit l, acquire_options how, handler done) override {
-        if (l) {
-            mutex_.async_acquire(*l, std::move(how), std::move(done));
-        } else {
-            mutex_.async_acquire(std::move(how), std::move(done));
-        }
-    }
-
-private:
-    multi_mutex mutex_;
-};
-
-}  // namespace
 
 std::unique_ptr<used_object> multi_mutex_recipe::make(stage& s,
                                                       client& c,
@@ -37,7 +16,7 @@ std::unique_ptr<used_object> multi_mutex_recipe::make(stage& s,
     if (paths.size() == 1) {
         return recipe_of(recipe_kind::mutex).make(s, c, paths);
     }
-    return std::make_unique<used_multi_mutex>(c, paths, draw_times(s));
+    return std::make_unique<used_lock<multi_mutex>>(c, paths, draw_times(s));
 }
 
 std::unique_ptr<judge> multi_mutex_recipe::judge_of(stage& s) const {

@@ -8,12 +8,7 @@
 namespace latchkey::simulation {
 
 observer_worker::observer_worker(program& of, std::size_t object, std::string name)
-    : of_(of),
-      stage_(of.stage_),
-      judge_(static_cast<election_judge&>(of.judge_)),
-      object_(object),
-      name_(std::move(name)),
-      next_(of.loop()) {}
+    : caller(of, object, std::move(name)), judge_(static_cast<election_judge&>(of.judge_)) {}
 
 void observer_worker::rest() {
     next_.start(stage_.up_to("rest", stage_.what.longest_rest), [this] { go_on(); });
@@ -66,12 +61,6 @@ void observer_worker::destroy() {
     if (observer_) {
         std::exchange(observer_, nullptr).reset();
         judge_.observers().ends(*observation_);
-    }
-}
-
-void observer_worker::bereave(std::size_t object) {
-    if (object == object_) {
-        destroy();
     }
 }
 

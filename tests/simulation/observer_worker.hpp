@@ -15,8 +15,6 @@
 
 namespace latchkey::simulation {
 
-class program;
-
 /// Observes who leads, with one leader_observer after the other. On the loop only.
 class observer_worker final : public caller, public std::enable_shared_from_this<observer_worker> {
 public:
@@ -28,23 +26,16 @@ public:
 
     void release() override { destroy(); }
 
-    void bereave(std::size_t object) override;
-
 private:
-    void go_on();
+    void go_on() override;
     void observe();
     void reported(observation& o, const std::optional<leader_info>& now);
-    void destroy();
+    void destroy() override;
 
-    program& of_;
-    stage& stage_;
     election_judge& judge_;
-    const std::size_t object_;
-    const std::string name_;
 
     std::unique_ptr<test::listening_observer> observer_;
     std::shared_ptr<observation> observation_;  ///< of the observer
-    timer next_;
 };
 
 }  // namespace latchkey::simulation

@@ -20,23 +20,6 @@
 namespace latchkey::simulation {
 namespace {
 
-class used_mutex final : public used_object {
-public:
-    used_mutex(client& c, const std::string& path, const lock_options& o)
-        : used_object(o), mutex_(c, path, o) {}
-
-    void acquire(const wish&, limit l, acquire_options how, handler done) override {
-        if (l) {
-            mutex_.async_acquire(*l, std::move(how), std::move(done));
-        } else {
-            mutex_.async_acquire(std::move(how), std::move(done));
-        }
-    }
-
-private:
-    mutex mutex_;
-};
-
 class mutex_recipe final : public lock_recipe {
 public:
     std::unique_ptr<used_object> make(stage& s,
@@ -97,7 +80,7 @@ const entry& entry_of(recipe_kind k) {
 std::unique_ptr<used_object> make_used_mutex(client& c,
                                              const std::string& path,
                                              const lock_options& times) {
-    return std::make_unique<used_mutex>(c, path, times);
+    return std::make_unique<used_lock<mutex>>(c, path, times);
 }
 
 /// A shortest time is added to each turn, and a delay to many: they are small beside what the end

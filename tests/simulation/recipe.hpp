@@ -10,6 +10,7 @@
 #include "plan.hpp"
 #include "simulation.hpp"
 #include "truth.hpp"
+#include "uncopied.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -39,16 +40,12 @@ struct wish {
 [[nodiscard]] std::string to_string(const wish& w);
 
 /// An object of a recipe, in the hands of one program.
-class used_object {
+class used_object : public test::uncopied {
 public:
     using handler = std::function<void(std::error_code, hold)>;
     using limit = std::optional<std::chrono::nanoseconds>;  ///< none: for ever
 
     explicit used_object(lock_options o = {}) : times(std::move(o)) {}
-
-    used_object(const used_object&) = delete;
-    used_object& operator=(const used_object&) = delete;
-    virtual ~used_object() = default;
 
     virtual void acquire(const wish& w, limit l, acquire_options how, handler done) = 0;
 
@@ -62,6 +59,26 @@ public:
     const lock_options times;
 };
 
+/// One that is held by one caller at a time.
+template <class Lock>
+class used_lock final : public used_object {
+public:
+    template <class Where>
+    used_lock(client& c, const Where& where, const lock_options& o)
+        : used_object(o), lock_(c, where, o) {}
+
+    void acquire(const wish&, limit l, acquire_options how, handler done) override {
+        if (l) {
+            lock_.async_acquire(*l, std::move(how), std::move(done));
+        } else {
+            lock_.async_acquire(std::move(how), std::move(done));
+        }
+    }
+
+private:
+    Lock lock_;
+};
+
 /// The times of one object, if the plan says that there are some.
 [[nodiscard]] lock_options draw_times(stage& s, bool may_delay = true);
 
@@ -69,13 +86,8 @@ public:
 [[nodiscard]] lock_options draw_times_and_turns(stage& s);
 
 /// What is different from one recipe to the next. Everything else of a run is the same for all.
-class lock_recipe {
+class lock_recipe : public test::uncopied {
 public:
-    lock_recipe() = default;
-    lock_recipe(const lock_recipe&) = delete;
-    lock_recipe& operator=(const lock_recipe&) = delete;
-    virtual ~lock_recipe() = default;
-
     /// `paths` are below the client's chroot; more than one if the plan says so.
     [[nodiscard]] virtual std::unique_ptr<used_object> make(
         stage& s, client& c, const std::vector<std::string>& paths) const = 0;

@@ -14,18 +14,9 @@ namespace latchkey::simulation {
 using state = selector_status;
 
 selector_worker::selector_worker(program& of, std::size_t object, std::string name)
-    : of_(of),
-      stage_(of.stage_),
+    : caller(of, object, std::move(name)),
       judge_(static_cast<selector_judge&>(of.judge_)),
-      object_(object),
-      name_(std::move(name)),
-      next_(of.loop()),
       work_(of.loop()) {}
-
-void selector_worker::rest() {
-    const duration longest = stage_.calm ? stage_.what.longest_rest / 4 : stage_.what.longest_rest;
-    next_.start(stage_.up_to("rest", longest), [this] { go_on(); });
-}
 
 void selector_worker::go_on() {
     if (!selector_) {
@@ -244,12 +235,6 @@ void selector_worker::destroy() {
     if (selector_) {
         judge_.closed(*selection_, true);
         static_cast<void>(std::exchange(selector_, nullptr)->close(no_timeout));
-    }
-}
-
-void selector_worker::bereave(std::size_t object) {
-    if (object == object_) {
-        destroy();
     }
 }
 

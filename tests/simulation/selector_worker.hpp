@@ -16,8 +16,6 @@
 
 namespace latchkey::simulation {
 
-class program;
-
 /// A service that runs a function while it leads, with one selector after the other. The function
 /// takes virtual time: it returns by itself, when it is asked to or much later, or throws; and the
 /// selector is started, interrupted, closed and destroyed at any time, also by the function. On the
@@ -26,13 +24,9 @@ class selector_worker final : public caller, public std::enable_shared_from_this
 public:
     selector_worker(program& of, std::size_t object, std::string name);
 
-    void rest() override;
-
     void cancel() override { interrupt(); }
 
     void release() override { interrupt(); }
-
-    void bereave(std::size_t object) override;
 
 private:
     /// A function that runs.
@@ -42,7 +36,7 @@ private:
         std::optional<std::stop_callback<std::function<void()>>> on_stop;
     };
 
-    void go_on();
+    void go_on() override;
     void make();
     void start();
     void run(const std::shared_ptr<selection>& c,
@@ -56,20 +50,15 @@ private:
     void return_now();
     void interrupt();
     void close();
-    void destroy();
+    void destroy() override;
     void misbehave();
 
-    program& of_;
-    stage& stage_;
     selector_judge& judge_;
-    const std::size_t object_;
-    const std::string name_;
 
     std::shared_ptr<selector_loop> selector_;
     std::shared_ptr<selection> selection_;  ///< of the selector
     std::shared_ptr<call> call_;            ///< of the selector, or of one that was destroyed
     int acts_left_ = 0;
-    timer next_;
     timer work_;
 };
 

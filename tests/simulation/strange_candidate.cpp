@@ -13,18 +13,9 @@ namespace latchkey::simulation {
 
 using namespace std::chrono_literals;
 
-strange_candidate::strange_candidate(program& of, std::size_t object, std::string name)
-    : of_(of), stage_(of.stage_), object_(object), name_(std::move(name)), next_(of.loop()) {}
-
 void strange_candidate::rest() {
     const duration longest = stage_.calm ? 500ms : stage_.what.longest_rest;
-    next_.start(stage_.up_to("rest", longest), [this] {
-        if (stage_.stopping) {
-            leave();  // a create of long ago may have been done by now
-        } else {
-            begin();
-        }
-    });
+    next_.start(stage_.up_to("rest", longest), [this] { go_on(); });
 }
 
 void strange_candidate::release() {
@@ -33,7 +24,10 @@ void strange_candidate::release() {
     }
 }
 
-void strange_candidate::begin() {
+void strange_candidate::go_on() {
+    if (stage_.stopping) {
+        return leave();  // a create of long ago may have been done by now
+    }
     prefix_ = "_c_" + name_ + '.' + std::to_string(++attempts_) + '-' +
               std::string(stage_.recipe.names().exclusive);
     const std::string& directory = of_.object_at(object_).paths.front();

@@ -12,18 +12,7 @@
 namespace latchkey::simulation {
 
 worker::worker(program& of, std::size_t object, std::string name)
-    : of_(of),
-      stage_(of.stage_),
-      judge_(of.judge_),
-      object_(object),
-      name_(std::move(name)),
-      next_(of.loop()),
-      cancel_(of.loop()) {}
-
-void worker::rest() {
-    const duration longest = stage_.calm ? stage_.what.longest_rest / 4 : stage_.what.longest_rest;
-    next_.start(stage_.up_to("rest", longest), [this] { begin(); });
-}
+    : caller(of, object, std::move(name)), judge_(of.judge_), cancel_(of.loop()) {}
 
 // ---- acquiring ----
 
@@ -38,7 +27,7 @@ std::optional<duration> worker::draw_limit() {
     return std::nullopt;
 }
 
-void worker::begin() {
+void worker::go_on() {
     program::object* const o = of_.usable(object_);
     if (call_ || held_ || stage_.stopping || o == nullptr) {
         return;
@@ -95,16 +84,9 @@ void worker::reserved() {
 
 void worker::cancel() {
     if (call_ && stop_) {
-        if (!call_->stopped) {
-            call_->stopped = stage_.now();
-        }
-        stage_.tell(name_, " cancels");
-        const auto keep = *stop_;
-        std::stop_source(keep).request_stop();
+        ask_to_stop(call_.get(), *stop_);
     } else if (change_) {
-        stage_.tell(name_, " cancels");
-        const auto keep = *change_;
-        std::stop_source(keep).request_stop();
+        ask_to_stop(nullptr, *change_);
     }
 }
 
@@ -143,7 +125,7 @@ void worker::told(call& c, std::error_code ec, hold h) {
             return of_.destroy_mutex(object_);
         case 3:
             release();
-            return begin();
+            return go_on();
         case 4:
             throw 4;  // NOLINT: anything may be thrown
         default:

@@ -18,20 +18,17 @@
 
 namespace latchkey::simulation {
 
-class program;
-
 /// One caller, as a thread of a program would be: acquires, does something, releases, and begins
 /// again; in all the ways that the recipes offer.
 class worker final : public caller, public std::enable_shared_from_this<worker> {
 public:
     worker(program& of, std::size_t object, std::string name);
 
-    void rest() override;
     void cancel() override;
     void release() override;
 
 private:
-    void begin();
+    void go_on() override;
     [[nodiscard]] std::optional<std::chrono::nanoseconds> draw_limit();
     void reserved();
     void told(call& c, std::error_code ec, hold h);
@@ -43,11 +40,7 @@ private:
     void listen();
     void lost();
 
-    program& of_;
-    stage& stage_;
     judge& judge_;
-    const std::size_t object_;
-    const std::string name_;
 
     std::shared_ptr<call> call_;  ///< while it waits
     std::optional<std::stop_source> stop_;
@@ -58,7 +51,6 @@ private:
     std::optional<std::stop_source> change_;  ///< while the hold is being changed
     std::chrono::nanoseconds delay_of_change_{};
     bool done_with_it_ = false;  ///< meanwhile: it is released when it comes back
-    timer next_;
     timer cancel_;
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "uncopied.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -76,7 +78,7 @@ private:
 };
 
 /// Sees what one connection carries, and decides what is passed on. On the proxy's thread only.
-class traffic_filter {
+class traffic_filter : public uncopied {
 public:
     /// What follows a piece, once it has been delivered.
     enum class then : std::uint8_t {
@@ -91,11 +93,6 @@ public:
         std::chrono::milliseconds later{0};  ///< than other bytes; what is behind it waits
         then after = then::go_on;
     };
-
-    traffic_filter() = default;
-    traffic_filter(const traffic_filter&) = delete;
-    traffic_filter& operator=(const traffic_filter&) = delete;
-    virtual ~traffic_filter() = default;
 
     /// Takes what arrived; returns what is passed on now. The rest it may keep.
     virtual std::vector<piece> take(tcp_proxy::direction way, std::string_view bytes) = 0;

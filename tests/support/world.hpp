@@ -2,6 +2,8 @@
 
 #include <latchkey/client.hpp>
 
+#include "uncopied.hpp"
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,13 +13,8 @@ namespace latchkey::test {
 
 /// Where a suite of behaviour runs: the in-process ensemble, or real servers. What holds in one
 /// must hold in the other.
-class world {
+class world : public uncopied {
 public:
-    world() = default;
-    world(const world&) = delete;
-    world& operator=(const world&) = delete;
-    virtual ~world() = default;
-
     [[nodiscard]] virtual client connect(client_options options, const std::string& chroot) = 0;
 
     [[nodiscard]] client connect(client_options options = {}) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "session/runtime.hpp"
+#include "uncopied.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -28,13 +29,8 @@ inline constexpr auto ephemeral = create_mode::ephemeral;
 inline constexpr auto ephemeral_numbered = create_mode::ephemeral_sequential;
 
 /// One client program, as far as its session's surroundings go.
-class contract_client {
+class contract_client : public uncopied {
 public:
-    contract_client() = default;
-    contract_client(const contract_client&) = delete;
-    contract_client& operator=(const contract_client&) = delete;
-    virtual ~contract_client() = default;
-
     [[nodiscard]] virtual runtime surroundings() = 0;
     [[nodiscard]] virtual std::vector<session_options::endpoint> servers() = 0;
 
@@ -47,13 +43,8 @@ public:
 };
 
 /// An ensemble that the contract is held against.
-class contract_ensemble {
+class contract_ensemble : public uncopied {
 public:
-    contract_ensemble() = default;
-    contract_ensemble(const contract_ensemble&) = delete;
-    contract_ensemble& operator=(const contract_ensemble&) = delete;
-    virtual ~contract_ensemble() = default;
-
     [[nodiscard]] virtual std::unique_ptr<contract_client> make_client() = 0;
 
     /// A session timeout that no delay of the test machine exceeds.

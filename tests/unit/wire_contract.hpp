@@ -1,6 +1,7 @@
 #pragma once
 
 #include "raw_session.hpp"
+#include "uncopied.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -30,13 +31,8 @@ constexpr std::int32_t no_watcher = -121;
 constexpr std::int32_t reconfig_disabled = -123;
 
 /// Servers that the contract is held against.
-class wire_servers {
+class wire_servers : public uncopied {
 public:
-    wire_servers() = default;
-    wire_servers(const wire_servers&) = delete;
-    wire_servers& operator=(const wire_servers&) = delete;
-    virtual ~wire_servers() = default;
-
     /// "host:port" of one of them.
     [[nodiscard]] virtual std::string address() = 0;
 
