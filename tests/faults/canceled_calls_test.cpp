@@ -9,11 +9,11 @@
 #include "any_lock.hpp"
 #include "eventually.hpp"
 #include "every_step.hpp"
+#include "interruption.hpp"
 #include "plain_coroutine.hpp"
 #include "stepped_outcome.hpp"
 #include "stepped_test.hpp"
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <ostream>
@@ -21,8 +21,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <boost/thread/thread.hpp>
 
 namespace latchkey::test {
 namespace {
@@ -143,28 +141,6 @@ INSTANTIATE_TEST_SUITE_P(, CanceledAcquire, every_cancelable, [](const auto& p) 
 /// Calls that block, on threads.
 class CanceledThreads : public ::testing::Test {
 protected:
-    /// Whether the call ends so in a thread that was interrupted before it made the call.
-    template <class Call>
-    static bool is_interrupted(Call call) {
-        std::atomic<bool> go{false};
-        std::atomic<bool> interrupted{false};
-        boost::thread t([&] {
-            {
-                const boost::this_thread::disable_interruption not_yet;
-                EXPECT_TRUE(eventually([&] { return go.load(); }));
-            }
-            try {
-                static_cast<void>(call());
-            } catch (const boost::thread_interrupted&) {
-                interrupted = true;
-            }
-        });
-        t.interrupt();
-        go = true;
-        t.join();
-        return interrupted;
-    }
-
     testing::ensemble servers_;
     client c_ = servers_.connect({.session_timeout = 10s});
 };

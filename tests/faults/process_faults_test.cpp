@@ -3,6 +3,7 @@
 #include <latchkey/mutex.hpp>
 
 #include "eventually.hpp"
+#include "interruption.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -89,19 +90,11 @@ TEST_F(ProcessFaults, SignalsToTheProcessAreNeverTakenByThreadsOfTheLibrary) {
 TEST_F(ProcessFaults, SecondInterruptDoesNotBreakTheCleanUpOfTheFirst) {
     hold h = m_.acquire();
     for (int i = 0; i < 20; ++i) {
-        std::atomic<bool> interrupted{false};
-        boost::thread waiter([&] {
-            try {
-                const hold never = twin_.acquire();
-            } catch (const boost::thread_interrupted&) {
-                interrupted = true;
-            }
-        });
+        interruptible_call waiter([this] { return twin_.acquire(); });
         ASSERT_TRUE(eventually([&] { return ensemble_.children("/lock").size() == 2; }));
         waiter.interrupt();
         waiter.interrupt();
-        waiter.join();
-        EXPECT_TRUE(interrupted);
+        EXPECT_TRUE(waiter.ends_interrupted());
         EXPECT_TRUE(eventually([&] { return ensemble_.children("/lock").size() == 1; }));
     }
     EXPECT_TRUE(h.valid());

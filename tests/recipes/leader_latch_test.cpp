@@ -4,6 +4,7 @@
 #include "election_test.hpp"
 #include "forked_child.hpp"
 #include "in_time.hpp"
+#include "interruption.hpp"
 #include "leader_story.hpp"
 
 #include <atomic>
@@ -13,7 +14,6 @@
 #include <thread>
 #include <utility>
 
-#include <boost/thread/thread.hpp>
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -109,17 +109,7 @@ TEST_P(LeaderLatch, WaitingEndsWithItsTimeOrItsStopTokenAndTheCandidacyDoesNot) 
 
 TEST_P(LeaderLatch, WaitingIsAnInterruptionPoint) {
     start_in_order(first_, second_);
-    std::atomic<bool> interrupted{false};
-    boost::thread waiter([&] {
-        try {
-            static_cast<void>(second_.wait());
-        } catch (const boost::thread_interrupted&) {
-            interrupted = true;
-        }
-    });
-    waiter.interrupt();
-    waiter.join();
-    EXPECT_TRUE(interrupted);
+    EXPECT_TRUE(is_interrupted([&] { return second_.wait(); }));
 }
 
 TEST_P(LeaderLatch, TellsElectedAndLostInPairs) {

@@ -3,6 +3,7 @@
 #include <latchkey/leader_latch.hpp>
 #include <latchkey/leader_selector.hpp>
 
+#include "interruption.hpp"
 #include "leader_story.hpp"
 #include "recipe_test.hpp"
 
@@ -12,8 +13,6 @@
 #include <string>
 #include <system_error>
 #include <utility>
-
-#include <boost/thread/thread.hpp>
 
 namespace latchkey::test {
 namespace {
@@ -137,22 +136,7 @@ TEST_P(LeaderTransfers, AreRefusedWhereTheyCannotBe) {
 
 TEST_P(LeaderTransfers, WaitingForOneIsAnInterruptionPoint) {
     static_cast<void>(led_by(first_));
-    bool interrupted = false;
-    boost::thread waiter([&] {
-        boost::this_thread::disable_interruption not_yet;
-        while (!boost::this_thread::interruption_requested()) {
-            boost::this_thread::yield();
-        }
-        const boost::this_thread::restore_interruption now(not_yet);
-        try {
-            static_cast<void>(first_.transfer_to("b", 60s));
-        } catch (const boost::thread_interrupted&) {
-            interrupted = true;
-        }
-    });
-    waiter.interrupt();
-    waiter.join();
-    EXPECT_TRUE(interrupted);
+    EXPECT_TRUE(is_interrupted([&] { return first_.transfer_to("b", 60s); }));
     EXPECT_TRUE(first_.is_leader());
 }
 

@@ -1,4 +1,5 @@
 #include "in_time.hpp"
+#include "interruption.hpp"
 #include "lockable_fixture.hpp"
 
 #include <atomic>
@@ -7,9 +8,6 @@
 #include <thread>
 #include <type_traits>
 #include <utility>
-
-#define BOOST_THREAD_PROVIDES_FUTURE
-#include <boost/thread/thread.hpp>
 
 namespace latchkey::test {
 namespace {
@@ -48,22 +46,11 @@ TYPED_TEST(EndOfEveryLockable, ByInterruptionOfAWaiterLeavesNothing) {
     this->other_.lock();
     const auto there = this->znodes();
     for (const bool timed : {false, true}) {
-        std::atomic<bool> interrupted{false};
-        boost::thread waiter([&] {
-            try {
-                if (timed) {
-                    EXPECT_FALSE(this->mine_.try_lock_for(1h));
-                } else {
-                    this->mine_.lock();
-                }
-            } catch (const boost::thread_interrupted&) {
-                interrupted = true;
-            }
-        });
+        interruptible_call waiter(
+            [&] { timed ? static_cast<void>(this->mine_.try_lock_for(1h)) : this->mine_.lock(); });
         EXPECT_TRUE(this->grows_from(there.size()));
         waiter.interrupt();
-        waiter.join();
-        EXPECT_TRUE(interrupted);
+        EXPECT_TRUE(waiter.ends_interrupted());
         EXPECT_EQ(this->znodes(), there);
     }
     this->other_.unlock();
