@@ -3,6 +3,8 @@
 #include <latchkey/leader_latch.hpp>
 #include <latchkey/shared_mutex.hpp>
 
+#include "look_at.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -59,35 +61,6 @@ private:
     std::atomic<int> looks_{0};
     std::vector<std::thread> threads_;
 };
-
-/// Calls what holds and terms have in common.
-template <class Validity>
-void look_at_validity(const Validity& v) {
-    static_cast<void>(v.valid());
-    static_cast<void>(v.remaining());
-    static_cast<void>(v.at_risk(1s));
-    static_cast<void>(v.valid_until());
-    static_cast<void>(v.lost());
-    static_cast<void>(v.why_lost());
-    static_cast<void>(v.token());
-    static_cast<void>(v.path());
-}
-
-void look_at(const hold& h) {
-    look_at_validity(h);
-    static_cast<void>(static_cast<bool>(h));
-    static_cast<void>(h.valid_for(1s));
-    static_cast<void>(h.revocation_requested());
-    static_cast<void>(h.paths());
-    static_cast<void>(h.mode());
-}
-
-void look_at(const leadership& term) {
-    look_at_validity(term);
-    static_cast<void>(term.hand_over_requested());
-    static_cast<void>(term.id());
-    const leadership copy = term;
-}
 
 class ConstMembers : public ::testing::Test {
 protected:

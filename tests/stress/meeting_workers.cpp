@@ -5,20 +5,13 @@
 #include <latchkey/leader_observer.hpp>
 #include <latchkey/leader_selector.hpp>
 
+#include "look_at.hpp"
 #include "workers.hpp"
 
 namespace latchkey::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-void look_at_a_term(const leadership& term) {
-    static_cast<void>(term.valid());
-    static_cast<void>(term.remaining());
-    static_cast<void>(term.token());
-    static_cast<void>(term.path());
-    static_cast<void>(term.at_risk(500ms));
-}
 
 void add_latch(stage& s, std::size_t i) {
     s.add("leader_latch", [c = s.client_of(i), i](stage&, stage::turns& t) {
@@ -32,10 +25,10 @@ void add_latch(stage& s, std::size_t i) {
                              .lost = [&](const leadership&, loss_reason) { last = {}; }});
         latch.start();
         for (int n = 0; n < 10 && t.next(); ++n) {
-            look_at_a_term(last);
+            look_at(last);
             std::error_code ec;
             const leadership term = latch.wait_for(stress_patience / 5, ec);
-            look_at_a_term(term);
+            look_at(term);
             if (term && t.one_in(3)) {
                 term.proclaim("here", ec);
             }
@@ -53,14 +46,13 @@ void add_selector(stage& s, std::size_t i) {
                                  "/selected",
                                  {.id = "s"},
                                  [&](const leadership& term, const std::stop_token& stop) {
-                                     const std::stop_callback on_stop(
-                                         stop, [&] { look_at_a_term(term); });
-                                     look_at_a_term(term);
+                                     const std::stop_callback on_stop(stop, [&] { look_at(term); });
+                                     look_at(term);
                                  },
                                  {.failed = [](const std::exception_ptr&) {}});
         selector.start();
         t.pause(200);
-        look_at_a_term(selector.term());
+        look_at(selector.term());
         if (t.one_in(2)) {
             selector.interrupt();
         }

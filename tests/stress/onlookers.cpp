@@ -1,6 +1,7 @@
 #include <latchkey/inspect.hpp>
 #include <latchkey/lock_tree.hpp>
 
+#include "look_at.hpp"
 #include "sanitized.hpp"
 #include "workers.hpp"
 
@@ -14,25 +15,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Calls every const member of a hold that another thread uses, releases and converts.
-void look_at(const hold& h) {
-    static_cast<void>(h.valid());
-    static_cast<void>(h.remaining());
-    static_cast<void>(h.valid_until());
-    static_cast<void>(h.why_lost());
-    static_cast<void>(h.token());
-    static_cast<void>(h.mode());
-    static_cast<void>(h.lost());
-    static_cast<void>(h.revocation_requested());
-    static_cast<void>(h.path());
-    static_cast<void>(h.paths());
-    static_cast<void>(h.at_risk(1s));
-}
-
 void add_watchers_of_holds(stage& s) {
     for (int i = 0; i < 2; ++i) {
         s.add("onlooker", [](stage& on, stage::turns& t) {
-            on.look_at_a_hold(t, &look_at);
+            on.look_at_a_hold(t, [](const hold& h) { look_at(h); });
             t.pause(t.one_in(10) ? 1 : 0);
         });
     }
