@@ -23,7 +23,7 @@ std::shared_ptr<const queue_recipe> recipe_of(const client_core& core,
         .leads = true});
     made->set_options([&who](queue_options& own) { own.data = who->id; });
     if (markers.transferable) {
-        made->terms = who;  // otherwise the grant is that of a mutex
+        made->step_maker = who;  // otherwise the grant is that of a mutex
     }
     return made;
 }

@@ -30,7 +30,7 @@ namespace latchkey::inline v0 {
 ///   the first.
 ///
 /// The reads that show either case must be answered after the list.
-struct leader_terms final : grant_terms {
+struct leader_terms final : last_step_maker {
     /// Checks what the user gave for a candidate. Throws errc::invalid_argument.
     leader_terms(const leader_options& given, const queue_markers& markers);
 
