@@ -3,7 +3,7 @@
 #include "client/client_core.hpp"
 #include "client/retrying_call.hpp"
 #include "inspect/kind_rules.hpp"
-#include "queue/acquire_calls.hpp"
+#include "queue/participants.hpp"
 #include "text/escape.hpp"
 #include "text/path.hpp"
 
@@ -119,8 +119,7 @@ bool revoke(const client& c, const participant& whom, std::error_code& ec) {
                             "\" is a candidate of a leader_latch, whose data must not change: use "
                             "leader_latch::request_resignation()");
         }
-        const acquire_calls calls(core, local_queue::admits::one_at_a_time);
-        return calls.revoke_in(std::string(parent_of(whom.path)), whom);
+        return revoke_in(*core, std::string(parent_of(whom.path)), whom);
     });
 }
 

@@ -74,7 +74,7 @@ public:
                  const candidate_profile& profile)
         : last_step(true), core_(std::move(core)), recipe_(std::move(recipe)), profile_(profile) {}
 
-    void look_ahead() override {
+    void ask_early() override {
         look_.reset();
         if (core_->connected()) {
             look_.emplace(core_->send(request::get(recipe_->directory)));
@@ -108,7 +108,7 @@ task<reply> leader_grant::read_record() {
 }
 
 task<last_step::end> leader_grant::take(place p) {
-    using enum end::kind;
+    using enum step_end;
     const std::string own = p.znode.path();
     auto reading = read_record();
     const reply seen = co_await reading;
@@ -124,10 +124,8 @@ task<last_step::end> leader_grant::take(place p) {
     record_seen record{seen.stat.version, false, unclean_before(last, profile_.id)};
     const bool let_in = last && last->successor == name_of(own);
     if (let_in || (p.first_since && seen.stat.mzxid < p.zxid)) {
-        co_return end{.what = admitted,
-                      .paths = {own},
-                      .zxid = let_in ? seen.stat.mzxid : p.zxid,
-                      .seen = std::move(record)};
+        co_return end{
+            .what = done, .zxid = let_in ? seen.stat.mzxid : p.zxid, .seen = std::move(record)};
     }
     guarded_write write{.own = own,
                         .path = recipe_->directory,
@@ -152,8 +150,7 @@ task<last_step::end> leader_grant::take(place p) {
     }
     record.version = w.stat.version;
     record.written = true;
-    co_return end{
-        .what = admitted, .paths = {own}, .zxid = w.stat.mzxid, .seen = std::move(record)};
+    co_return end{.what = done, .zxid = w.stat.mzxid, .seen = std::move(record)};
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ namespace latchkey::inline v0 {
 ///   the first.
 ///
 /// The reads that show either case must be answered after the list.
-struct candidate_profile final : grant_terms {
+struct candidate_profile final : last_step_maker {
     /// Checks what the user gave for a candidate. Throws errc::invalid_argument.
     candidate_profile(const leader_options& given, const queue_markers& markers);
 

@@ -25,7 +25,7 @@ std::shared_ptr<const queue_recipe> recipe_of(
         .leads = true});
     made->set_options([&profile](queue_options& own) { own.data = profile->id; });
     if (markers.transferable) {
-        made->terms = profile;  // otherwise the grant is that of a mutex
+        made->step_maker = profile;  // otherwise the grant is that of a mutex
     }
     return made;
 }

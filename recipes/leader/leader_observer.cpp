@@ -4,7 +4,7 @@
 #include "client/fork_safe.hpp"
 #include "leader/leader_record.hpp"
 #include "leader/leader_watch.hpp"
-#include "queue/acquire_calls.hpp"
+#include "queue/participants.hpp"
 #include "text/path.hpp"
 
 #include <algorithm>
@@ -71,9 +71,7 @@ std::optional<leader_info> find_leader(const client& c, const std::string& path)
 
 std::vector<participant> find_participants(const client& c, const std::string& path) {
     check_path(path);
-    const acquire_calls reader(client_core::of(c), local_queue::admits::one_at_a_time);
-    queue_recipe recipe{.directory = path, .markers = candidate_names, .access = {}};
-    auto all = reader.participants(recipe);
+    auto all = list_participants(*client_core::of(c), path, candidate_names);
     std::stable_sort(all.begin(), all.end(), [](const participant& one, const participant& other) {
         return std::pair(one.sequence, one.czxid) < std::pair(other.sequence, other.czxid);
     });

@@ -54,13 +54,11 @@ void make_sure_held(const std::shared_ptr<hold_state>& held,
                 told(lost_hold(held->why_lost()));
             } else if (r.code == result_code::no_node) {
                 told(lost_hold(loss_reason::znode_deleted));
-            } else if (r.ok() || r.code == result_code::no_auth) {
-                told(r.ok() ? failure() : failure_of(r.code, held->path()));
-            } else if (!outcome_unknown(r.code)) {
-                told(failure_of(r.code, held->path()));
-            } else {
+            } else if (outcome_unknown(r.code)) {
                 told(unreachable_failure(
                     *held->core(), {"make sure of the hold", {held->path()}}, asked));
+            } else {
+                told(r.ok() ? failure() : failure_of(r.code, held->path()));
             }
         });
     }

@@ -7,16 +7,16 @@
 namespace latchkey::inline v0 {
 
 bool exclusive_lock::lock_within(std::chrono::nanoseconds limit) {
-    acquire.core()->check_not_forked();  // a thread of the parent may have held the guard
+    acquire.core().check_not_forked();  // a thread of the parent may have held the guard
     if (kept_.of_this_thread() != nullptr) {
-        if (limit == local_queue::for_ever) {
+        if (limit == no_timeout) {
             throw error(errc::would_deadlock,
                         "this thread holds \"" + escaped(recipe->directory) +
                             "\" already: a mutex is not recursive; use a recursive_mutex");
         }
         return false;
     }
-    hold granted = acquire.acquire(recipe, limit, {});
+    hold granted = acquire.acquire_within(recipe, limit, {});
     if (is_empty(granted)) {
         return false;
     }
@@ -31,7 +31,7 @@ void exclusive_lock::unlock() noexcept {
 }
 
 hold& exclusive_lock::held() {
-    acquire.core()->check_not_forked();
+    acquire.core().check_not_forked();
     hold* const kept = kept_.look();
     if (kept == nullptr) {
         throw error(errc::hold_lost,

@@ -38,7 +38,7 @@ public:
     /// The hold of this thread's lock(), or of the present one.
     [[nodiscard]] hold& held();
 
-    [[nodiscard]] bool forked() const { return acquire.core()->forked(); }
+    [[nodiscard]] bool forked() const { return acquire.core().forked(); }
 
     const std::shared_ptr<const queue_recipe> recipe;
     const acquire_calls acquire;

@@ -3,6 +3,7 @@
 #include "client/fork_safe.hpp"
 #include "lock/exclusive_lock.hpp"
 #include "queue/participant_record.hpp"
+#include "queue/participants.hpp"
 #include "session/request_check.hpp"
 #include "text/path.hpp"
 
@@ -98,19 +99,20 @@ multi_mutex::~multi_mutex() = default;
 hold multi_mutex::acquire_within(std::chrono::nanoseconds timeout,
                                  acquire_options options,
                                  std::error_code& ec) {
-    return report(
-        ec, [&] { return impl_->acquire.acquire(impl_->recipe, timeout, std::move(options)); });
+    return report(ec, [&] {
+        return impl_->acquire.acquire_within(impl_->recipe, timeout, std::move(options));
+    });
 }
 
 awaitable<hold> multi_mutex::await_acquire(std::chrono::nanoseconds timeout,
                                            acquire_options options) {
-    return impl_->acquire.acquire_async(impl_->recipe, timeout, std::move(options));
+    return impl_->acquire.await_acquire(impl_->recipe, timeout, std::move(options));
 }
 
 void multi_mutex::start_acquire(std::chrono::nanoseconds timeout,
                                 acquire_options options,
                                 acquire_handler handler) {
-    impl_->acquire.async_acquire(impl_->recipe, timeout, std::move(options), std::move(handler));
+    impl_->acquire.start_acquire(impl_->recipe, timeout, std::move(options), std::move(handler));
 }
 
 // ---- Lockable ----
@@ -130,10 +132,8 @@ hold& multi_mutex::held() {
 std::vector<participant> multi_mutex::holders(std::error_code& ec) {
     return report(ec, [&] {
         std::vector<participant> found;
-        for (const std::string& path : impl_->recipe->directories()) {
-            queue_recipe one = *impl_->recipe;
-            one.directory = path;
-            if (auto p = impl_->acquire.first(one)) {
+        for (const std::string& path : paths()) {
+            if (auto p = first_participant(impl_->acquire.core(), path, lock_names)) {
                 found.push_back(std::move(*p));
             }
         }

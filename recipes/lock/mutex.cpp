@@ -2,6 +2,7 @@
 
 #include "client/fork_safe.hpp"
 #include "lock/exclusive_lock.hpp"
+#include "queue/participants.hpp"
 
 #include <utility>
 
@@ -21,18 +22,19 @@ mutex::~mutex() = default;
 hold mutex::acquire_within(std::chrono::nanoseconds timeout,
                            acquire_options options,
                            std::error_code& ec) {
-    return report(
-        ec, [&] { return impl_->acquire.acquire(impl_->recipe, timeout, std::move(options)); });
+    return report(ec, [&] {
+        return impl_->acquire.acquire_within(impl_->recipe, timeout, std::move(options));
+    });
 }
 
 awaitable<hold> mutex::await_acquire(std::chrono::nanoseconds timeout, acquire_options options) {
-    return impl_->acquire.acquire_async(impl_->recipe, timeout, std::move(options));
+    return impl_->acquire.await_acquire(impl_->recipe, timeout, std::move(options));
 }
 
 void mutex::start_acquire(std::chrono::nanoseconds timeout,
                           acquire_options options,
                           acquire_handler handler) {
-    impl_->acquire.async_acquire(impl_->recipe, timeout, std::move(options), std::move(handler));
+    impl_->acquire.start_acquire(impl_->recipe, timeout, std::move(options), std::move(handler));
 }
 
 // ---- Lockable ----
@@ -52,15 +54,15 @@ hold& mutex::held() {
 // ---- participants ----
 
 std::vector<participant> mutex::participants(std::error_code& ec) {
-    return report(ec, [&] { return impl_->acquire.participants(*impl_->recipe); });
+    return report(ec, [&] { return list_participants(impl_->acquire.core(), path(), lock_names); });
 }
 
 std::optional<participant> mutex::holder(std::error_code& ec) {
-    return report(ec, [&] { return impl_->acquire.first(*impl_->recipe); });
+    return report(ec, [&] { return first_participant(impl_->acquire.core(), path(), lock_names); });
 }
 
 bool mutex::revoke(const participant& whom, std::error_code& ec) {
-    return report(ec, [&] { return impl_->acquire.revoke(*impl_->recipe, whom); });
+    return report(ec, [&] { return revoke_in(impl_->acquire.core(), path(), lock_names, whom); });
 }
 
 const std::string& mutex::path() const noexcept {

@@ -3,6 +3,7 @@
 #include "client/fork_safe.hpp"
 #include "lock/exclusive_lock.hpp"
 #include "lock/thread_number.hpp"
+#include "queue/participants.hpp"
 #include "text/path.hpp"
 
 #include <cstdint>
@@ -16,7 +17,7 @@ public:
     impl(const std::shared_ptr<client_core>& core, queue_recipe p)
         : recipe(std::make_shared<const queue_recipe>(std::move(p))), acquire(core, recipe) {}
 
-    [[nodiscard]] bool forked() const { return acquire.core()->forked(); }
+    [[nodiscard]] bool forked() const { return acquire.core().forked(); }
 
     [[nodiscard]] bool lock(std::chrono::nanoseconds limit);
 
@@ -46,13 +47,13 @@ bool recursive_mutex::lock_within(std::chrono::nanoseconds timeout, std::error_c
 }
 
 bool recursive_mutex::impl::lock(std::chrono::nanoseconds limit) {
-    acquire.core()->check_not_forked();  // a thread of the parent may have held the guard
+    acquire.core().check_not_forked();  // a thread of the parent may have held the guard
     const auto self = thread_number();
     {
         const monitor_lock guarded(guard);
         if (const auto own = locked.find(self); own != locked.end()) {
             const bool valid = own->second.held.valid();
-            if (!valid && limit == local_queue::for_ever) {
+            if (!valid && limit == no_timeout) {
                 throw error(errc::hold_lost,
                             "this thread has lost \"" + escaped(recipe->directory) + "\" (" +
                                 to_string(own->second.held.why_lost()) +
@@ -62,7 +63,7 @@ bool recursive_mutex::impl::lock(std::chrono::nanoseconds limit) {
             return valid;
         }
     }
-    hold granted = acquire.acquire(recipe, limit, {});
+    hold granted = acquire.acquire_within(recipe, limit, {});
     if (is_empty(granted)) {
         return false;
     }
@@ -98,7 +99,7 @@ std::size_t recursive_mutex::depth() const {
 }
 
 hold& recursive_mutex::held() {
-    impl_->acquire.core()->check_not_forked();
+    impl_->acquire.core().check_not_forked();
     const monitor_lock lock(impl_->guard);
     const auto own = impl_->locked.find(thread_number());
     if (own == impl_->locked.end()) {
@@ -108,15 +109,15 @@ hold& recursive_mutex::held() {
 }
 
 std::vector<participant> recursive_mutex::participants(std::error_code& ec) {
-    return report(ec, [&] { return impl_->acquire.participants(*impl_->recipe); });
+    return report(ec, [&] { return list_participants(impl_->acquire.core(), path(), lock_names); });
 }
 
 std::optional<participant> recursive_mutex::holder(std::error_code& ec) {
-    return report(ec, [&] { return impl_->acquire.first(*impl_->recipe); });
+    return report(ec, [&] { return first_participant(impl_->acquire.core(), path(), lock_names); });
 }
 
 bool recursive_mutex::revoke(const participant& whom, std::error_code& ec) {
-    return report(ec, [&] { return impl_->acquire.revoke(*impl_->recipe, whom); });
+    return report(ec, [&] { return revoke_in(impl_->acquire.core(), path(), lock_names, whom); });
 }
 
 const std::string& recursive_mutex::path() const noexcept {

@@ -3,13 +3,15 @@
 #include "client/fork_safe.hpp"
 #include "lock/convert_call.hpp"
 #include "lock/kept_holds.hpp"
-#include "lock/read_write_calls.hpp"
 #include "loop/interruption.hpp"
-#include "queue/znode_names.hpp"
+#include "queue/acquire_calls.hpp"
+#include "queue/participants.hpp"
 #include "text/path.hpp"
 
+#include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -21,9 +23,19 @@ constexpr auto at_once = nanoseconds::zero();
 
 }  // namespace
 
-class shared_mutex::impl : public read_write_calls, public std::enable_shared_from_this<impl> {
+class shared_mutex::impl : public std::enable_shared_from_this<impl> {
 public:
-    using read_write_calls::read_write_calls;
+    impl(const std::shared_ptr<client_core>& core, queue_recipe p);
+
+    /// With turns, writers wait for each other in this object. An upgrade hold is a participant of
+    /// its own, because it becomes a hold of another mode.
+    [[nodiscard]] const acquire_calls& calls(lock_mode m) const {
+        return writers_ && m == lock_mode::exclusive ? *writers_ : acquire;
+    }
+
+    [[nodiscard]] const std::shared_ptr<const queue_recipe>& recipe(lock_mode m) const {
+        return recipe_.at(static_cast<std::size_t>(m));
+    }
 
     void convert(const std::shared_ptr<hold>& h,
                  lock_mode to,
@@ -31,34 +43,48 @@ public:
                  const acquire_options& options,
                  hold_owner::converted done,
                  bool answered = false) const;
-    bool convert_and_wait(hold& h,
-                          lock_mode to,
-                          nanoseconds timeout,
-                          const std::stop_token& stopped) const;
+    bool convert_and_wait(hold& h, lock_mode to, nanoseconds limit, const std::stop_token& s) const;
     bool upgrade_kept(kept_holds& from, lock_mode to, nanoseconds limit);
     void downgrade_kept(lock_mode to);
 
     /// The holds of lock(), lock_upgrade() and the like, or of lock_shared(). Throws errc::forked,
     /// because a thread of the parent may have held the guard.
     [[nodiscard]] kept_holds& kept(lock_mode m) {
-        acquire.core()->check_not_forked();
+        acquire.core().check_not_forked();
         return m == lock_mode::shared ? together_ : alone_;
     }
 
+    const acquire_calls acquire;  ///< each call is a participant
+
 private:
+    std::array<std::shared_ptr<const queue_recipe>, 3> recipe_;
+    std::optional<acquire_calls> writers_;
     kept_holds alone_;  ///< exclusive or upgrade
     kept_holds together_;
 };
 
+shared_mutex::impl::impl(const std::shared_ptr<client_core>& core, queue_recipe p) : acquire(core) {
+    for (const auto m : {lock_mode::exclusive, lock_mode::upgrade, lock_mode::shared}) {
+        p.mode = m;
+        if (m == lock_mode::shared) {
+            p.set_options([](queue_options& own) { own.lock_delay = {}; });
+        }
+        recipe_.at(static_cast<std::size_t>(m)) = std::make_shared<const queue_recipe>(p);
+    }
+    if (p.takes_turns()) {
+        writers_.emplace(core, recipe(lock_mode::exclusive));
+    }
+}
+
 shared_mutex::shared_mutex(const client& c, std::string path, lock_options options) {
     const auto core = client_core::of(c);
-    impl_ = fork_safe<impl>(core,
-                            queue_recipe_of(*core,
-                                            std::move(path),
-                                            read_write_names,
-                                            std::move(options),
-                                            nullptr,
-                                            local_turns::allowed));
+    queue_recipe p = queue_recipe_of(*core,
+                                     std::move(path),
+                                     read_write_names,
+                                     std::move(options),
+                                     nullptr,
+                                     local_turns::allowed);
+    impl_ = fork_safe<impl>(core, std::move(p));
 }
 
 shared_mutex::~shared_mutex() = default;
@@ -69,21 +95,22 @@ hold shared_mutex::acquire_within(lock_mode m,
                                   std::chrono::nanoseconds timeout,
                                   acquire_options options,
                                   std::error_code& ec) {
-    return report(
-        ec, [&] { return impl_->calls(m).acquire(impl_->recipe(m), timeout, std::move(options)); });
+    return report(ec, [&] {
+        return impl_->calls(m).acquire_within(impl_->recipe(m), timeout, std::move(options));
+    });
 }
 
 awaitable<hold> shared_mutex::await_acquire(lock_mode m,
                                             std::chrono::nanoseconds timeout,
                                             acquire_options options) {
-    return impl_->calls(m).acquire_async(impl_->recipe(m), timeout, std::move(options));
+    return impl_->calls(m).await_acquire(impl_->recipe(m), timeout, std::move(options));
 }
 
 void shared_mutex::start_acquire(lock_mode m,
                                  std::chrono::nanoseconds timeout,
                                  acquire_options options,
                                  acquire_handler handler) {
-    impl_->calls(m).async_acquire(
+    impl_->calls(m).start_acquire(
         impl_->recipe(m), timeout, std::move(options), std::move(handler));
 }
 
@@ -100,17 +127,12 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
         done({errc::hold_lost, "this hold is empty"}, false);
         return;
     }
-    if (state->core() != acquire.core() ||
+    if (state->core().get() != &acquire.core() ||
         !state->path().starts_with(recipe(to)->directory + '/')) {
         done({errc::invalid_argument,
               "the hold \"" + escaped(state->path()) + "\" is not one of \"" +
                   escaped(recipe(to)->directory) + "\": use the shared_mutex that granted it"},
              false);
-        return;
-    }
-    if (to == lock_mode::shared && state->mode() == lock_mode::shared) {
-        const bool valid = state->valid();
-        done(valid ? failure() : lost_hold(state->why_lost()), valid);
         return;
     }
     if (state->mode() != lock_mode::shared) {
@@ -120,18 +142,19 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
             });
         return;
     }
-    if (!state->valid()) {
-        done(lost_hold(state->why_lost()), false);
+    const bool valid = state->valid();
+    if (!valid || to == lock_mode::shared) {
+        done(valid ? failure() : lost_hold(state->why_lost()), valid);
         return;
     }
-    acquire.core()->post([state] {
+    acquire.core().post([state] {
         if (const auto& owner = state->owner()) {
             owner->watch();  // the new hold continues this one only if this znode exists until then
         }
     });
     // Two readers that both waited to become writers would wait for each other, so the second one
     // is refused.
-    const auto end = time_after(acquire.core()->loop(), limit);
+    const auto end = time_after(acquire.core().loop(), limit);
     const auto upgrader = std::make_shared<queue_recipe>(*recipe(lock_mode::upgrade));
     upgrader->set_options([&state](queue_options& own) { own.continued_times = state->times(); });
     acquire.try_acquire(
@@ -153,7 +176,7 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
                     done(std::move(why), granted);
                     return;
                 }
-                const auto left = end - self->acquire.core()->loop().now();
+                const auto left = end - self->acquire.core().loop().now();
                 self->convert(h, to, left, options, done, true);
             };
             if (!is_empty(*other)) {
@@ -171,33 +194,31 @@ bool shared_mutex::convert_within(
 
 bool shared_mutex::impl::convert_and_wait(hold& h,
                                           lock_mode to,
-                                          nanoseconds timeout,
-                                          const std::stop_token& stopped) const {
-    using outcome = std::pair<failure, bool>;
-    acquire.core()->check_may_block();
+                                          nanoseconds limit,
+                                          const std::stop_token& s) const {
+    acquire.core().check_may_block();
     std::stop_source stop;
-    const std::stop_callback on_stop(stopped, [&stop] { stop.request_stop(); });
-    const auto result = std::make_shared<blocking_result<outcome>>();
+    const std::stop_callback on_stop(s, [&stop] { stop.request_stop(); });
+    const auto result = std::make_shared<blocking_result<std::pair<failure, bool>>>();
     // The caller's own hold, which is used until the result is there: other threads may look at it.
     const std::shared_ptr<hold> own(std::shared_ptr<hold>(), &h);
-    convert(own, to, timeout, {.stop = stop.get_token()}, [result](failure why, bool done) {
+    convert(own, to, limit, {.stop = stop.get_token()}, [result](failure why, bool done) {
         result->set({std::move(why), done});
     });
-    const outcome o = result->get_or([&] { stop.request_stop(); });
-    o.first.raise();
-    return o.second;
+    const auto [why, done] = result->get_or([&] { stop.request_stop(); });
+    why.raise();
+    return done;
 }
 
 void shared_mutex::start_convert(
     hold h, lock_mode to, nanoseconds limit, acquire_options options, acquire_handler handler) {
-    const auto& core = impl_->acquire.core();
-    core->check_not_forked();
+    impl_->acquire.core().check_not_forked();
     const auto moved = std::make_shared<hold>(std::move(h));
     impl_->convert(moved,
                    to,
                    limit,
                    {.stop = options.stop.value()},
-                   [moved, done = core->callbacks().once(std::move(handler))](
+                   [moved, done = impl_->acquire.core().callbacks().once(std::move(handler))](
                        const failure& why, bool) { done(why.code, std::move(*moved)); });
 }
 
@@ -215,17 +236,18 @@ awaitable<hold> shared_mutex::convert_async(hold h, lock_mode to, acquire_option
 // ---- participants ----
 
 std::optional<participant> shared_mutex::first(std::error_code& ec) {
-    return report(ec, [&] { return impl_->acquire.first(*impl_->recipe(lock_mode::exclusive)); });
+    return report(
+        ec, [&] { return first_participant(impl_->acquire.core(), path(), read_write_names); });
 }
 
 std::vector<participant> shared_mutex::participants(std::error_code& ec) {
     return report(
-        ec, [&] { return impl_->acquire.participants(*impl_->recipe(lock_mode::exclusive)); });
+        ec, [&] { return list_participants(impl_->acquire.core(), path(), read_write_names); });
 }
 
 bool shared_mutex::revoke(const participant& whom, std::error_code& ec) {
-    return report(
-        ec, [&] { return impl_->acquire.revoke(*impl_->recipe(lock_mode::exclusive), whom); });
+    return report(ec,
+                  [&] { return revoke_in(impl_->acquire.core(), path(), read_write_names, whom); });
 }
 
 const std::string& shared_mutex::path() const noexcept {
@@ -237,7 +259,7 @@ const std::string& shared_mutex::path() const noexcept {
 bool shared_mutex::lock_within(lock_mode m, nanoseconds limit) {
     // This thread would wait for itself in any mode.
     if (impl_->kept(lock_mode::exclusive).of_this_thread() != nullptr) {
-        if (limit == local_queue::for_ever) {
+        if (limit == no_timeout) {
             throw error(errc::would_deadlock,
                         "this thread holds \"" + escaped(path()) +
                             "\" already: a shared_mutex is not recursive");
@@ -257,13 +279,13 @@ bool shared_mutex::lock_within(nanoseconds limit) {
 }
 
 void shared_mutex::unlock() noexcept {
-    if (!impl_->acquire.core()->forked()) {
+    if (!impl_->acquire.core().forked()) {
         static_cast<void>(impl_->kept(lock_mode::exclusive).take());
     }
 }
 
 void shared_mutex::lock_shared() {
-    static_cast<void>(lock_within(lock_mode::shared, local_queue::for_ever));
+    static_cast<void>(lock_within(lock_mode::shared, no_timeout));
 }
 
 bool shared_mutex::try_lock_shared() {
@@ -271,13 +293,13 @@ bool shared_mutex::try_lock_shared() {
 }
 
 void shared_mutex::unlock_shared() noexcept {
-    if (!impl_->acquire.core()->forked()) {
+    if (!impl_->acquire.core().forked()) {
         static_cast<void>(impl_->kept(lock_mode::shared).take());
     }
 }
 
 void shared_mutex::lock_upgrade() {
-    static_cast<void>(lock_within(lock_mode::upgrade, local_queue::for_ever));
+    static_cast<void>(lock_within(lock_mode::upgrade, no_timeout));
 }
 
 bool shared_mutex::try_lock_upgrade() {
@@ -325,8 +347,7 @@ void shared_mutex::impl::downgrade_kept(lock_mode to) {
 }
 
 void shared_mutex::unlock_upgrade_and_lock() {
-    impl_->upgrade_kept(
-        impl_->kept(lock_mode::upgrade), lock_mode::exclusive, local_queue::for_ever);
+    impl_->upgrade_kept(impl_->kept(lock_mode::upgrade), lock_mode::exclusive, no_timeout);
 }
 
 bool shared_mutex::try_unlock_upgrade_and_lock() {

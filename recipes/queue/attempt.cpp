@@ -16,28 +16,28 @@ attempt::attempt(const std::shared_ptr<client_core>& core,
                  const std::shared_ptr<const queue_recipe>& recipe,
                  bool only_if_first,
                  bool directory_known,
-                 contender& c,
+                 owner& o,
                  std::function<void(end)> ended)
     : core_(core),
       recipe_(recipe),
-      contender_(c),
+      owner_(o),
       ended_(std::move(ended)),
       only_if_first_(only_if_first),
       directory_known_(directory_known) {}
 
 void attempt::start() {
     running_.start(join(), [this](std::optional<end> over) {
-        if (left_) {
-            remove();
+        if (when_gone_) {
+            delete_znodes();
         } else {
-            over ? finish(*std::move(over)) : contend();
+            over ? finish(*std::move(over)) : wait_until_first();
         }
     });
 }
 
 // ---- joining ----
 
-/// Ends with nothing when it is in the queue, or leaves.
+/// Ends with nothing when it is in the queue, or was given up.
 task<std::optional<attempt::end>> attempt::join() {
     if (only_if_first_) {
         auto looking = look_at_queues(core_, recipe_);
@@ -47,22 +47,23 @@ task<std::optional<attempt::end>> attempt::join() {
         }
         directory_known_ = seen.directories_exist;
         if (!seen.free) {
-            co_return end{end::kind::refused, std::move(seen.why)};
+            co_return end{step_end::refused, std::move(seen.why)};
         }
     }
     create_ = std::make_unique<protected_create>(core_, recipe_, directory_known_);
-    std::function<void()> behind;
-    if (recipe_->terms) {
-        step_ = recipe_->terms->make_step(core_, recipe_, create_->prefix(), [this](failure why) {
-            finish({end::kind::refused, std::move(why)});
-        });
+    std::function<void()> ask_early;
+    if (recipe_->step_maker) {
+        step_ =
+            recipe_->step_maker->make_step(core_, recipe_, create_->prefix(), [this](failure why) {
+                finish({step_end::refused, std::move(why)});
+            });
         first_since_joining_ = true;
-        behind = [this] { step_->look_ahead(); };
+        ask_early = [this] { step_->ask_early(); };
     }
-    auto creating = create_->run(std::move(behind));
+    auto creating = create_->run(std::move(ask_early));
     protected_create::joined j = co_await creating;
     note_joined(j);
-    if (left_) {
+    if (when_gone_) {
         for (std::size_t i = 0; i < j.lists.size() && i < j.paths.size(); ++i) {
             // An attempt that goes on does this when it learns its place.
             const std::string& own = j.paths[i];
@@ -71,9 +72,9 @@ task<std::optional<attempt::end>> attempt::join() {
         co_return std::nullopt;
     }
     if (j.why) {
-        co_return end{end::kind::refused, std::move(j.why)};
+        co_return end{step_end::refused, std::move(j.why)};
     }
-    contender_.on_confirmed();
+    owner_.on_confirmed();
     if (j.listed) {
         listed_ = std::move(j.lists);
     }
@@ -83,11 +84,11 @@ task<std::optional<attempt::end>> attempt::join() {
 void attempt::note_joined(const protected_create::joined& j) {
     prefix_size_ = static_cast<std::uint8_t>(create_->prefix().size());
     create_.reset();
-    first_since_joining_ = first_since_joining_ &&
-                           ((j.listed && !j.found) || (step_ && step_->looks_behind_each_list));
+    first_since_joining_ =
+        first_since_joining_ && ((j.listed && !j.found) || (step_ && step_->asks_behind_each_list));
     set_znodes(j.paths);
     zxid_ = j.zxid;
-    is_alone_ = j.alone;
+    no_strays_ = j.no_strays;
     directory_known_ = directory_known_ || is_confirmed();
 }
 
@@ -108,7 +109,7 @@ std::string_view attempt::prefix() const noexcept {
 // ---- waiting ----
 
 /// Begins with new lists, unless those of the create are at hand.
-void attempt::contend() {
+void attempt::wait_until_first() {
     queue_wait::owner& self = *this;
     waits_.emplace(core_, recipe_, znodes_, prefix(), rule(), self);
     running_.start(waits_->run(std::exchange(listed_, {})),
@@ -116,10 +117,8 @@ void attempt::contend() {
 }
 
 void attempt::on_waited(queue_wait::end how) {
-    if (how.what == queue_wait::end::kind::gone) {
-        finish({end::kind::place_lost});
-    } else if (how.what != queue_wait::end::kind::first) {
-        finish({end::kind::refused, std::move(how.why)});
+    if (how.what != step_end::done) {
+        finish({how.what, std::move(how.why)});
     } else {
         is_first_ = true;
         running_.start(until_granted(), [this](end e) { finish(std::move(e)); });
@@ -140,14 +139,11 @@ task<attempt::end> attempt::until_granted() {
                                    .first_since = first_since_joining_,
                                    .wait = !only_if_first_});
         last_step::end taken = co_await taking;
-        if (taken.what == last_step::end::kind::gone) {
-            co_return end{end::kind::place_lost};
+        if (taken.what != step_end::done) {
+            co_return end{taken.what, std::move(taken.why)};
         }
-        if (taken.what != last_step::end::kind::admitted) {
-            co_return end{end::kind::refused, std::move(taken.why)};
-        }
-        if (taken.paths != znodes_.paths()) {
-            set_znodes(taken.paths);
+        if (!taken.new_paths.empty()) {
+            set_znodes(taken.new_paths);
         }
         zxid_ = taken.zxid != 0 ? taken.zxid : zxid_;
         look_for_them = taken.found;
@@ -157,17 +153,17 @@ task<attempt::end> attempt::until_granted() {
     auto proving = prove(look_for_them);
     const result_code code = co_await proving;
     if (code == result_code::no_node) {
-        co_return end{end::kind::place_lost};
+        co_return end{step_end::gone};
     }
     if (code != result_code::ok) {
-        co_return end{end::kind::refused, failure_of(code, recipe_->directory)};
+        co_return end{step_end::refused, failure_of(code, recipe_->directory)};
     }
-    co_return end{end::kind::granted, {}, granted(std::move(seen))};
+    co_return end{step_end::done, {}, granted(std::move(seen))};
 }
 
 void attempt::on_listing() {
-    if (step_ && step_->looks_behind_each_list) {
-        step_->look_ahead();
+    if (step_ && step_->asks_behind_each_list) {
+        step_->ask_early();
     }
 }
 
@@ -178,7 +174,7 @@ bool attempt::on_placed(own_znode& z, const queue_verdict& v) {
     }
     if (z.note_place()) {
         const queue_position place{z.path(), v.ahead, v.blocker};
-        contender_.on_place(&place);
+        owner_.on_place(&place);
     }
     return true;
 }
@@ -228,8 +224,8 @@ task<result_code> attempt::prove(bool look_for_them) {
 }
 
 attempt::grant attempt::granted(std::any seen) {
-    if (waits_ && is_alone_) {
-        waits_->note_grant();
+    if (waits_ && no_strays_) {
+        waits_->publish_front();
     }
     std::string began(prefix());
     return {.znodes = std::move(znodes_),
@@ -243,24 +239,24 @@ attempt::grant attempt::granted(std::any seen) {
 
 /// The next place is at the tail: a znode of ours ahead of it would be waited for without end.
 void attempt::finish(end e) {
-    if (e.what == end::kind::place_lost) {
+    if (e.what == step_end::gone) {
         core_->deletes().add(znodes_.paths_with_records(), nullptr);
     }
     const auto ended = ended_;
     ended(std::move(e));
 }
 
-void attempt::leave(std::function<void()> left) {
-    left_ = std::move(left);
+void attempt::give_up(std::function<void()> gone) {
+    when_gone_ = std::move(gone);
     if (create_) {
-        create_->abandon();
+        create_->give_up();
     }
     if (!(create_ && create_->has_sent()) && !moving_) {
-        remove();
+        delete_znodes();
     }
 }
 
-void attempt::remove() {
+void attempt::delete_znodes() {
     const auto there = znodes_.paths_with_records();
     const auto perhaps = in_doubt();
     running_.drop();
@@ -268,13 +264,13 @@ void attempt::remove() {
     znodes_ = {};
     step_.reset();
     if (there.empty()) {
-        std::exchange(left_, nullptr)();
+        std::exchange(when_gone_, nullptr)();
         return;
     }
     if (!perhaps.empty()) {
         core_->deletes().add(perhaps, nullptr);
     }
-    core_->deletes().add(there, [left = std::move(left_)](bool) { left(); });
+    core_->deletes().add(there, [gone = std::move(when_gone_)](bool) { gone(); });
 }
 
 // ---- moving ----
@@ -322,12 +318,12 @@ void attempt::on_moved(const swapped& s, const std::string& to) {
         first_since_joining_ = false;
         behind_twin_ = true;
     }
-    if (left_) {
-        remove();
+    if (when_gone_) {
+        delete_znodes();
     } else if (s.what == swapped::kind::gone) {
-        finish({end::kind::place_lost});
+        finish({step_end::gone});
     } else {
-        contend();
+        wait_until_first();
     }
 }
 

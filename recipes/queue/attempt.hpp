@@ -25,8 +25,8 @@ namespace latchkey::inline v0 {
 /// One attempt to be granted, in one session: looks first if that is asked for, joins, waits until
 /// it is the first everywhere, takes the recipe's last step, and is granted once the session may be
 /// believed. It goes on with each later connection of the session. On the loop only; ends, without
-/// another call, when it is destroyed. It deletes its znodes when it leaves, and when it has lost
-/// its place; destroyed at the end of the session, it leaves them to the servers.
+/// another call, when it is destroyed. It deletes its znodes when it is given up, and when it has
+/// lost its place. Destroyed at the end of the session, it leaves them to the servers.
 class attempt final : own_znode::owner, queue_wait::owner {
 public:
     struct grant {
@@ -38,23 +38,17 @@ public:
     };
 
     struct end {
-        enum class kind : std::uint8_t {
-            granted,
-            place_lost,  ///< the own znode was deleted, and so is what was left of it
-            refused,     ///< or, with no failure, not wanted behind others
-        };
-
-        kind what = kind::refused;
+        step_end what = step_end::refused;
         failure why = {};
         grant granted = {};
     };
 
-    /// Who contends. Must not destroy the attempt in these calls.
-    class contender {
+    /// Must not destroy the attempt in these calls.
+    class owner {
     public:
-        contender() = default;
-        contender(const contender&) = delete;
-        contender& operator=(const contender&) = delete;
+        owner() = default;
+        owner(const owner&) = delete;
+        owner& operator=(const owner&) = delete;
 
         /// Its place in the queue; null: it has none, or none any more, and looks for one.
         virtual void on_place(const queue_position* p) = 0;
@@ -63,16 +57,16 @@ public:
         virtual void on_confirmed() = 0;
 
     protected:
-        ~contender() = default;
+        ~owner() = default;
     };
 
     /// `core` and `recipe` outlive the attempt. `ended` is called once, and may destroy it. There
-    /// are no other calls after leave().
+    /// are no other calls after give_up().
     attempt(const std::shared_ptr<client_core>& core,
             const std::shared_ptr<const queue_recipe>& recipe,
             bool only_if_first,
             bool directory_known,
-            contender& c,
+            owner& o,
             std::function<void(end)> ended);
 
     /// With the next connection if there is none.
@@ -81,10 +75,10 @@ public:
     void session_connected();
     void znode_missing(const std::string& path);
 
-    /// Gives everything up, instead of an end: nothing is created from now on, and what is there,
-    /// or is found to have been created, is deleted. `left` is called when it is gone, perhaps
-    /// inside this call, and may destroy the attempt.
-    void leave(std::function<void()> left);
+    /// Instead of an end: creates nothing from now on, and deletes what it has created, also what
+    /// it finds later. `gone` is called when that is gone, perhaps inside this call, and may
+    /// destroy the attempt.
+    void give_up(std::function<void()> gone);
 
     /// As queue_participant::move_behind().
     void move_behind(const std::string& leader,
@@ -100,7 +94,7 @@ private:
     // own_znode::owner
     void on_gone(own_znode&) override {
         if (!moving_ && in_doubt().empty()) {  // it is not just being exchanged for another one
-            finish({end::kind::place_lost});
+            finish({step_end::gone});
         }
     }
 
@@ -112,14 +106,14 @@ private:
 
     [[nodiscard]] task<std::optional<end>> join();
     void note_joined(const protected_create::joined& j);
-    void contend();
+    void wait_until_first();
     void on_waited(queue_wait::end how);
     [[nodiscard]] task<end> until_granted();
     [[nodiscard]] task<result_code> prove(bool look_for_them);
     [[nodiscard]] grant granted(std::any seen);
     void on_moved(const swapped& s, const std::string& to);
     void finish(end e);
-    void remove();
+    void delete_znodes();
     void set_znodes(const std::vector<std::string>& paths);
 
     [[nodiscard]] queue_rule rule() const noexcept {
@@ -135,7 +129,7 @@ private:
 
     const std::shared_ptr<client_core>& core_;
     const std::shared_ptr<const queue_recipe>& recipe_;
-    contender& contender_;
+    owner& owner_;
     const std::function<void(end)> ended_;
 
     own_znodes znodes_;      ///< from joining on
@@ -153,12 +147,12 @@ private:
     /// No list has shown a participant ahead, and what the step asked early is younger than that.
     bool first_since_joining_ = false;
     bool is_first_ = false;     ///< everywhere
-    bool is_alone_ = false;     ///< no other znode of it can be ahead of it
+    bool no_strays_ = false;    ///< no other znode of it can be ahead of it
     bool behind_twin_ = false;  ///< a leader has let it in right behind itself
     bool revocation_requested_ = false;
-    bool moving_ = false;         ///< while it is not known in which of two places
-    std::function<void()> left_;  ///< it leaves
-    running_task running_;        ///< joining, moving, or proving
+    bool moving_ = false;              ///< while it is not known in which of two places
+    std::function<void()> when_gone_;  ///< set: it is given up
+    running_task running_;             ///< joining, moving, or proving
 };
 
 }  // namespace latchkey::inline v0

@@ -142,15 +142,6 @@ void held_place::end_turns() {
     }
 }
 
-/// The place is not one of its object's queue any more.
-void held_place::leave_turns() {
-    const auto keep = shared_from_this();
-    end_turns();
-    if (turns_) {
-        let_others_join();
-    }
-}
-
 void held_place::let_others_join() {
     if (const auto notify = std::exchange(on_released_, nullptr)) {
         notify();
@@ -172,7 +163,6 @@ void held_place::validity_passed() {
 
 /// The znodes stay until the hold is released.
 void held_place::step_down(loss_reason why) {
-    end_turns();
     core_->heartbeat().withdraw(this);
     if (!is_swapping()) {
         change_.reset();
@@ -184,7 +174,7 @@ void held_place::session_ended(loss_reason why) {
     const auto keep = shared_from_this();
     change_.reset();
     znodes_.in_queues.clear();
-    end_.settle(is_end_by_servers(why));
+    end_.note_gone(is_end_by_servers(why));
     // On the servers they stay, and say how the session ended.
     znodes_.records.clear();
     lose(why);
@@ -195,7 +185,7 @@ void held_place::client_closed(const failure&) {
     const auto keep = shared_from_this();
     lose(loss_reason::client_closed);
     if (is_swapping()) {
-        end_.settle(false);  // it is not known which of two znodes is there
+        end_.note_gone(false);  // it is not known which of two znodes is there
     }
     delete_all();
     if (std::exchange(released_meanwhile_, false)) {
@@ -222,7 +212,7 @@ void held_place::on_max_hold() {
 
 void held_place::release(gone_handler gone) {
     end_.ask(std::move(gone));
-    if (left_) {
+    if (given_up_) {
         return;
     }
     const bool too_early = !znodes_.in_queues.empty() && core_->loop().now() < times_.stays_until;
@@ -238,22 +228,22 @@ void held_place::release(gone_handler gone) {
     let_others_join();
 }
 
-/// Deletes what is there, and leaves the session. Once.
+/// Deletes the znodes. Once.
 void held_place::delete_all() {
-    if (left_) {
+    if (given_up_) {
         return;
     }
     if (const auto all = znodes_.paths_with_records(); !all.empty()) {
-        const auto gone = [self = shared_from_this()](bool c) { self->end_.settle(c); };
+        const auto gone = [self = shared_from_this()](bool c) { self->end_.note_gone(c); };
         core_->deletes().add(all, gone);
     } else {
-        end_.settle(true);
+        end_.note_gone(true);
     }
-    leave();
+    detach_from_session();
 }
 
-void held_place::leave() {
-    left_ = true;
+void held_place::detach_from_session() {
+    given_up_ = true;
     end_turns();
     change_.reset();
     znodes_ = {};
@@ -267,7 +257,10 @@ void held_place::leave() {
 
 void held_place::convert(lock_mode to, bool wait, converted done) {
     const auto keep = shared_from_this();
-    leave_turns();  // what follows it would have the mode that it had
+    end_turns();  // the next turn would have the mode that this hold had
+    if (turns_) {
+        let_others_join();
+    }
     const auto held = hold_.lock();
     if (!held || znodes_.in_queues.empty() || held->why_lost() != loss_reason::none) {
         done({errc::hold_lost, held ? to_string(held->why_lost()) : "the hold was released"},
@@ -283,9 +276,9 @@ void held_place::convert(lock_mode to, bool wait, converted done) {
         return;
     }
     converted_ = std::move(done);
-    const bool gives_up_nothing_on_the_servers =
+    const bool changes_nothing_on_the_servers =
         held->mode() == to || (held->mode() == lock_mode::exclusive && to == lock_mode::upgrade);
-    if (gives_up_nothing_on_the_servers) {
+    if (changes_nothing_on_the_servers) {
         held->turn_into(to, held->path());
         end_conversion({}, true);
         return;
@@ -303,7 +296,7 @@ void held_place::convert(lock_mode to, bool wait, converted done) {
 }
 
 void held_place::on_mode_changed(lock_mode to, mode_change::end how) {
-    using enum mode_change::end::kind;
+    using enum step_end;
     const auto keep = shared_from_this();
     const bool swapped = is_swapping();
     change_.reset();

@@ -29,8 +29,8 @@ class held_place final : public session_listener,
 public:
     struct notifications {
         /// The hold was released and its delete sent, or its place is not shared any more.
-        std::function<void()> released;
-        std::function<void()> lost;  ///< once, the hold, whatever loses it
+        std::function<void()> released = nullptr;
+        std::function<void()> lost = nullptr;  ///< once, the hold, whatever loses it
     };
 
     /// Other callers of its object may hold in the same place.
@@ -83,13 +83,12 @@ private:
     void on_revocation() override;
 
     void end_turns();
-    void leave_turns();
     void let_others_join();
     void watch_soon();
     void lose(loss_reason why);
     void step_down(loss_reason why);
     void on_max_hold();
-    void leave();
+    void detach_from_session();
     void on_mode_changed(lock_mode to, mode_change::end how);
     void end_conversion(failure why, bool done);
     void delete_all();
@@ -109,7 +108,7 @@ private:
     std::unique_ptr<mode_change> change_;
     converted converted_;              ///< while a conversion is under way
     bool released_meanwhile_ = false;  ///< ... and the hold was released, or before min_hold
-    bool left_ = false;                ///< its deletes were sent, or there was nothing to delete
+    bool given_up_ = false;            ///< its deletes were sent, or there was nothing to delete
     place_end end_;
     timer watch_delay_;
     hold_times times_;

@@ -17,6 +17,14 @@ namespace latchkey::inline v0 {
 
 class own_znode;
 
+/// How a participant's step has ended: to wait, to take the recipe's last step, to change the mode,
+/// or the attempt as a whole.
+enum class step_end : std::uint8_t {
+    done,
+    gone,    ///< the place in the queue no longer exists
+    refused  ///< by a failure; without one: others are ahead, and the caller will not wait
+};
+
 /// What the first in a queue has to do on the servers before it holds: take permits, or become the
 /// leader. On the loop only, in one session.
 class last_step {
@@ -30,54 +38,47 @@ public:
     };
 
     struct end {
-        enum class kind : std::uint8_t {
-            admitted,
-            full,    ///< not now, and waiting was not wanted
-            gone,    ///< the place in the queue is not there any more
-            refused  ///< `why` says why
-        };
-
-        kind what = kind::refused;
+        step_end what = step_end::refused;
         failure why = {};
-        std::vector<std::string> paths = {};  ///< of the znodes that are held from now on
-        bool found = false;                   ///< they were there already: one may be gone since
-        std::int64_t zxid = 0;                ///< the token; 0: that of the place in the queue
-        std::any seen = {};  ///< what the step has seen, for the object that publishes the grant
+        /// Of the znodes that are held instead of the place in the queue; none: that is held.
+        std::vector<std::string> new_paths = {};
+        bool found = false;     ///< they were there already: one may be gone since
+        std::int64_t zxid = 0;  ///< the token; 0: that of the place in the queue
+        std::any seen = {};     ///< what the step has seen, for the object that publishes the grant
     };
 
-    /// Whether look_ahead() is called behind each list that shows this participant to be the first,
-    /// and not behind the create's alone.
-    const bool looks_behind_each_list;
+    /// Whether ask_early() is called behind each list that may show this participant to be the
+    /// first, and not only behind the list of the create.
+    const bool asks_behind_each_list;
 
-    explicit last_step(bool each_list) : looks_behind_each_list(each_list) {}
+    explicit last_step(bool each_list) : asks_behind_each_list(each_list) {}
 
     last_step(const last_step&) = delete;
     last_step& operator=(const last_step&) = delete;
     virtual ~last_step() = default;
 
-    /// Asks what take() has to know. It is sent right behind the list that shows that this
-    /// participant is the first, so it costs no round trip.
-    virtual void look_ahead() = 0;
+    /// Asks the servers what take() has to know. The question is sent right behind the list that
+    /// may show this participant to be the first, so it costs no round trip.
+    virtual void ask_early() = 0;
 
     /// The step. Goes on with the next connection. The object outlives the task.
     [[nodiscard]] virtual task<end> take(place p) = 0;
 
-    /// Znodes that may be ours besides the place in the queue, or instead of it.
+    /// Znodes that may belong to this participant besides the place in the queue, or instead of it.
     [[nodiscard]] virtual std::vector<std::string> in_doubt() const { return {}; }
 };
 
 struct queue_recipe;
 
-/// What a recipe asks of the first in its queue before it holds. Shared by all participants of a
-/// recipe object.
-class grant_terms {
+/// Makes the last step of each attempt. Shared by all participants of a recipe object.
+class last_step_maker {
 public:
-    grant_terms() = default;
-    virtual ~grant_terms() = default;
+    last_step_maker() = default;
+    virtual ~last_step_maker() = default;
 
-    /// `recipe` has these terms; `prefix` is what the names of the attempt begin with. `refused` is
-    /// called, perhaps ahead of the turn, with what will not change by waiting; it may destroy the
-    /// step.
+    /// `recipe` refers to this object; `prefix` is what the names of the attempt begin with.
+    /// `refused` is called, perhaps before take(), with a failure that will not change by waiting;
+    /// it may destroy the step.
     [[nodiscard]] virtual std::unique_ptr<last_step> make_step(
         std::shared_ptr<client_core> core,
         std::shared_ptr<const queue_recipe> recipe,
@@ -90,10 +91,10 @@ public:
                                                                 const queue_recipe& recipe) const;
 
 protected:
-    grant_terms(const grant_terms&) = default;
-    grant_terms(grant_terms&&) = default;
-    grant_terms& operator=(const grant_terms&) = default;
-    grant_terms& operator=(grant_terms&&) = default;
+    last_step_maker(const last_step_maker&) = default;
+    last_step_maker(last_step_maker&&) = default;
+    last_step_maker& operator=(const last_step_maker&) = default;
+    last_step_maker& operator=(last_step_maker&&) = default;
 };
 
 }  // namespace latchkey::inline v0

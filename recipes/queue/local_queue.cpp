@@ -1,8 +1,5 @@
 #include "queue/local_queue.hpp"
 
-#include "text/path.hpp"
-
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -13,31 +10,26 @@ namespace {
 /// than many turns. (Go's sync.Mutex begins to hand over in order after the same time.)
 constexpr auto longest_passing = std::chrono::milliseconds(1);
 
-using reserved_function = std::function<void(const queue_position&)>;
-
-std::shared_ptr<const reserved_function> kept_reserved(client_core& core, reserved_function f) {
-    return f ? core.callbacks().keep(std::move(f)) : nullptr;
-}
-
 }  // namespace
 
 // ---- one call ----
 
 acquire_call::acquire_call(std::shared_ptr<local_queue> queue,
                            std::shared_ptr<const queue_recipe> recipe,
-                           reserved_function reserved)
+                           std::function<void(const queue_position&)> reserved)
     : user_call(queue->core()),
       queue_(std::move(queue)),
       recipe_(std::move(recipe)),
-      reserved_(kept_reserved(*core(), std::move(reserved))),
-      span_{.begun = core()->loop().now()} {}
+      reserved_(reserved ? core()->callbacks().keep(std::move(reserved)) : nullptr),
+      span_{.begun = core()->loop().now()},
+      waits_for_turn_(queue_->turns_ != nullptr) {
+    if (waits_for_turn_) {
+        queue_->turns_->caller_comes();  // a turn that ends before this call arrives is for it
+    }
+}
 
 call_aim acquire_call::aim() const {
-    call_aim all{"acquire", recipe_->directories()};
-    if (all.paths.front() != recipe_->users_path()) {
-        all.paths.insert(all.paths.begin(), recipe_->users_path());
-    }
-    return all;
+    return {"acquire", recipe_->all_paths()};
 }
 
 void acquire_call::begin() {
@@ -45,7 +37,7 @@ void acquire_call::begin() {
     queue_->arrive(self());
 }
 
-/// Which may end before begin().
+/// Called for each call, also for one that ends before begin().
 void acquire_call::begin_span() {
     if (span_.id == 0) {
         span_ = core()->telemetry().begin(recipe_->users_path(), recipe_->leads, span_.begun);
@@ -53,14 +45,14 @@ void acquire_call::begin_span() {
 }
 
 void acquire_call::note_end(const result& r) {
-    queue_->stop_waiting(*this);
+    queue_->end_wait_for_turn(*this);
     if (is_empty(r.value)) {
         begin_span();
         core()->telemetry().not_granted(span_, r.why);
     }
 }
 
-// ---- ... that contends ----
+// ---- its participant ----
 
 void acquire_call::on_place(const queue_position* p) {
     if (p == nullptr) {
@@ -68,26 +60,22 @@ void acquire_call::on_place(const queue_position* p) {
     }
     core()->telemetry().queued(span_, p->path, p->position, recipe_->mode);
     if (reserved_ && !only_looks()) {
-        core()->call([tell = reserved_, place = *p] { (*tell)(place); });
+        core()->call([reserved = reserved_, place = *p] { (*reserved)(place); });
     }
 }
 
 void acquire_call::on_confirmed() {
     confirmed_ = true;
-    queue_->on_confirmed(*this);
+    queue_->confirm_waiting();
 }
 
 // ---- the queue ----
 
-std::shared_ptr<acquire_call> local_queue::call(std::shared_ptr<const queue_recipe> recipe,
-                                                reserved_function reserved) {
-    auto a =
-        std::make_shared<acquire_call>(shared_from_this(), std::move(recipe), std::move(reserved));
-    if (turns_) {
-        turns_->caller_comes();  // a turn that ends before this call has arrived is for it
-        a->waits_ = true;
-    }
-    return a;
+std::shared_ptr<acquire_call> local_queue::call(
+    std::shared_ptr<const queue_recipe> recipe,
+    std::function<void(const queue_position&)> reserved) {
+    return std::make_shared<acquire_call>(
+        shared_from_this(), std::move(recipe), std::move(reserved));
 }
 
 void local_queue::arrive(const std::shared_ptr<acquire_call>& a) {
@@ -105,12 +93,6 @@ void local_queue::arrive(const std::shared_ptr<acquire_call>& a) {
 
 // ---- whether a server was reached ----
 
-void local_queue::on_confirmed(const acquire_call& a) {
-    if (busy_ && participant_.lock() == a.participant_) {
-        confirm_waiting();
-    }
-}
-
 bool local_queue::is_ahead_confirmed() const {
     if (const auto ahead = participant_.lock()) {
         return ahead->is_confirmed();
@@ -124,10 +106,7 @@ bool local_queue::is_ahead_confirmed() const {
         }
         held = std::move(seen.hold);
     }
-    if (held) {
-        return held->valid() || core_->connected();
-    }
-    return busy_ && core_->connected();  // a hold was released, and its place stays for a while
+    return (held && held->valid()) || core_->connected();
 }
 
 /// Those that came since the last time are at the end.
@@ -147,7 +126,7 @@ void local_queue::confirm_waiting() {
         }
     }
     for (const auto& a : refused) {
-        withdraw(a);
+        cancel(a);
     }
 }
 
@@ -159,8 +138,7 @@ void local_queue::session_connected() {
 
 void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
     busy_ = admits_ == admits::one_at_a_time;
-    stop_waiting(*a);
-    a->for_others_ = busy_;
+    end_wait_for_turn(*a);
     a->participant_ = std::make_shared<queue_participant>(
         core_,
         queue_participant::settings{.recipe = a->recipe_,
@@ -168,20 +146,14 @@ void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
                                     .only_if_first = a->only_looks()},
         a);
     const auto keep = a->participant_;
-    if (busy_) {
-        participant_ = keep;
-    }
+    participant_ = keep;
     keep->start();
 }
 
-/// The hold of `a`. The other callers contend after it, or hold in its place.
+/// Returns the hold of `a`. The other callers contend after it, or hold in its place.
 hold local_queue::publish(const acquire_call& a, attempt::grant g) {
-    held_place::notifications then;
     held_place::turns turns;
-    if (a.for_others_) {
-        then.released = [self = shared_from_this()] { self->advance(); };
-    }
-    if (a.for_others_ && turns_ && !retired_) {
+    if (turns_ && !retired_) {
         // The turns keep this function, and the queue keeps them.
         turns = {turns_, [weak = weak_from_this()] {
                      if (const auto queue = weak.lock()) {
@@ -189,21 +161,24 @@ hold local_queue::publish(const acquire_call& a, attempt::grant g) {
                      }
                  }};
     }
-    return held_place::publish(
-        core_, a.recipe_, std::move(g), a.span_, std::move(then), std::move(turns));
+    return held_place::publish(core_,
+                               a.recipe_,
+                               std::move(g),
+                               a.span_,
+                               {.released = [self = shared_from_this()] { self->advance(); }},
+                               std::move(turns));
 }
 
-void local_queue::on_contended(acquire_call& a, queue_participant::outcome o) {
+void local_queue::on_outcome(acquire_call& a, queue_participant::outcome o) {
     hold granted = o.granted ? publish(a, *std::move(o.granted)) : hold();
-    const bool for_others = a.for_others_;
-    if (o.granted && for_others) {
+    if (o.granted) {
+        directory_known_ = true;
         participant_.reset();
         held_ = hold_state::of(granted);
     }
-    directory_known_ = directory_known_ || o.granted;
     a.participant_.reset();
     a.finish({std::move(o.why), std::move(granted)});
-    if (for_others && !o.granted) {
+    if (!o.granted) {
         advance();
     }
 }
@@ -236,28 +211,18 @@ void local_queue::serve() {
         return;
     }
     const auto now = core_->loop().now();
-    if (serve(waiting_.front())) {
+    if (hold turn = turns_->take(&waiting_.front()->span_); !is_empty(turn)) {
         served_ = now;
+        held_ = hold_state::of(turn);
+        take_first()->finish({{}, std::move(turn)});
     } else if (now - served_ > longest_passing) {
         turns_->keep_for_the_first();
     }
     confirm_if_ahead_is();
 }
 
-/// A turn for the first that waits, if one can begin.
-bool local_queue::serve(std::shared_ptr<acquire_call> first) {
-    hold turn = turns_->take(&first->span_);
-    if (is_empty(turn)) {
-        return false;
-    }
-    static_cast<void>(take_first());
-    held_ = hold_state::of(turn);
-    first->finish({{}, std::move(turn)});
-    return true;
-}
-
-void local_queue::stop_waiting(acquire_call& a) noexcept {
-    if (std::exchange(a.waits_, false)) {
+void local_queue::end_wait_for_turn(acquire_call& a) noexcept {
+    if (std::exchange(a.waits_for_turn_, false)) {
         turns_->caller_goes();
     }
 }
@@ -269,23 +234,18 @@ void local_queue::retire() {
     });
 }
 
-void local_queue::withdraw(const std::shared_ptr<acquire_call>& a) {
+void local_queue::cancel(const std::shared_ptr<acquire_call>& a) {
     if (a->participant_) {
         a->participant_->cancel();
         return;
     }
-    const auto found = std::find(waiting_.begin(), waiting_.end(), a);
-    if (found != waiting_.end()) {
-        waiting_.erase(found);
-        if (waiting_.empty()) {
-            core_->detach(this);
-        }
-        a->finish({});
-        if (turns_) {
-            turns_->look();
-        }
-    } else {
-        a->finish({});  // it has not arrived yet
+    const bool has_arrived = std::erase(waiting_, a) > 0;
+    if (has_arrived && waiting_.empty()) {
+        core_->detach(this);
+    }
+    a->finish({});
+    if (has_arrived && turns_) {
+        turns_->look();
     }
 }
 

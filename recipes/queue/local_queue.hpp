@@ -31,7 +31,11 @@ class acquire_call;
 /// servers have answered that its participant is in the queue, or once it waits here behind a
 /// caller that is confirmed, or that holds: the hold is valid, or a server can be reached. A call
 /// whose time is over before that fails with errc::unreachable, as does one that wants the lock at
-/// once and has no answer in time. What is confirmed once stays so.
+/// once and has no answer in time. A confirmed call stays confirmed.
+///
+/// Three words say how something ends, here and in what this calls. A call is canceled: its caller
+/// wants no result. A place in the queue is given up: nothing more is created, and what was created
+/// is deleted. A hold is released.
 class local_queue final : public session_listener,
                           public std::enable_shared_from_this<local_queue> {
 public:
@@ -39,8 +43,6 @@ public:
         one_at_a_time,  ///< the next one contends when the one before has released
         everybody,      ///< each call is a participant
     };
-
-    static constexpr auto for_ever = std::chrono::nanoseconds::max();
 
     /// `turns`: where a hold may follow another one in the same place of the queue.
     local_queue(std::shared_ptr<client_core> core,
@@ -72,17 +74,15 @@ private:
 
     void arrive(const std::shared_ptr<acquire_call>& a);
     void contend(const std::shared_ptr<acquire_call>& a);
-    void on_confirmed(const acquire_call& a);
     [[nodiscard]] bool is_ahead_confirmed() const;
     void confirm_waiting();
     void confirm_if_ahead_is();
     [[nodiscard]] hold publish(const acquire_call& a, attempt::grant g);
-    void on_contended(acquire_call& a, queue_participant::outcome o);
+    void on_outcome(acquire_call& a, queue_participant::outcome o);
     void advance();
-    void withdraw(const std::shared_ptr<acquire_call>& a);
+    void cancel(const std::shared_ptr<acquire_call>& a);
     void serve();
-    [[nodiscard]] bool serve(std::shared_ptr<acquire_call> first);
-    void stop_waiting(acquire_call& a) noexcept;
+    void end_wait_for_turn(acquire_call& a) noexcept;
     [[nodiscard]] std::shared_ptr<acquire_call> take_first();
 
     const std::shared_ptr<client_core> core_;
@@ -94,8 +94,8 @@ private:
     /// One at a time: from joining until the hold is released.
     bool busy_ = false;
     bool retired_ = false;
-    std::weak_ptr<queue_participant> participant_;      ///< one at a time: until granted
-    std::weak_ptr<hold_state> held_;                    ///< one at a time: from then on
+    std::weak_ptr<queue_participant> participant_;      ///< the last one, until granted
+    std::weak_ptr<hold_state> held_;                    ///< of that, from then on
     std::list<std::shared_ptr<acquire_call>> waiting_;  ///< an empty deque takes half a KiB
     telemetry::time_point served_;                      ///< when a call that waited got a turn
 };
@@ -107,7 +107,7 @@ public:
                  std::shared_ptr<const queue_recipe> recipe,
                  std::function<void(const queue_position&)> reserved);
 
-    ~acquire_call() override { queue_->stop_waiting(*this); }
+    ~acquire_call() override { queue_->end_wait_for_turn(*this); }
 
 private:
     friend class local_queue;
@@ -119,7 +119,7 @@ private:
 
     void begin() override;
 
-    void give_up() override { queue_->withdraw(self()); }
+    void give_up() override { queue_->cancel(self()); }
 
     void note_end(const result& r) override;
 
@@ -128,7 +128,7 @@ private:
     void on_confirmed() override;
 
     void on_outcome(queue_participant::outcome o) override {
-        queue_->on_contended(*this, std::move(o));
+        queue_->on_outcome(*this, std::move(o));
     }
 
     void begin_span();
@@ -142,8 +142,7 @@ private:
     const std::shared_ptr<const std::function<void(const queue_position&)>> reserved_;
     telemetry::span span_;
     std::shared_ptr<queue_participant> participant_;  ///< until it has a result
-    bool for_others_ = false;  ///< it contends, and those that come later wait for it
-    bool waits_ = false;       ///< counts among the callers of the turns
+    bool waits_for_turn_;                             ///< counts among the callers of the turns
     bool confirmed_ = false;
 };
 

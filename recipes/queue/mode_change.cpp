@@ -41,14 +41,14 @@ task<mode_change::end> mode_change::swap_for_reader() {
     swapped s = co_await swapping;
     switch (s.what) {
         case swapped::kind::done:
-            co_return end{end::kind::done, {}, std::move(to)};
+            co_return end{step_end::done, {}, std::move(to)};
         case swapped::kind::refused:
-            co_return end{end::kind::not_done, std::move(s.why)};
+            co_return end{step_end::refused, std::move(s.why)};
         case swapped::kind::gone:
         case swapped::kind::guard_failed:  // without its directory it is gone, too
             break;
     }
-    co_return end{end::kind::gone};
+    co_return end{step_end::gone};
 }
 
 task<mode_change::end> mode_change::wait_for_readers() {
@@ -56,18 +56,15 @@ task<mode_change::end> mode_change::wait_for_readers() {
     queue_wait wait(core_, recipe_, znode_, prefix_, queue_rule::everybody, self);
     auto waiting = wait.run(nullptr);
     queue_wait::end first = co_await waiting;
-    if (first.what == queue_wait::end::kind::gone) {
-        co_return end{end::kind::gone};
-    }
-    if (first.what != queue_wait::end::kind::first) {
-        co_return end{end::kind::not_done, std::move(first.why)};
+    if (first.what != step_end::done) {
+        co_return end{first.what, std::move(first.why)};
     }
     auto proving = quorum_check(*core_, {znode_.path()});
     const result_code code = co_await proving;
     if (code == result_code::ok || code == result_code::no_node) {
-        co_return end{code == result_code::ok ? end::kind::done : end::kind::gone};
+        co_return end{code == result_code::ok ? step_end::done : step_end::gone};
     }
-    co_return end{end::kind::not_done, failure_of(code, recipe_->directory)};
+    co_return end{step_end::refused, failure_of(code, recipe_->directory)};
 }
 
 }  // namespace latchkey::inline v0

@@ -25,13 +25,7 @@ namespace latchkey::inline v0 {
 class mode_change final : queue_wait::owner {
 public:
     struct end {
-        enum class kind : std::uint8_t {
-            done,
-            not_done,  ///< others are ahead, and waiting was not wanted; or refused
-            gone       ///< the znode no longer exists
-        };
-
-        kind what = kind::not_done;
+        step_end what = step_end::refused;
         failure why = {};
         std::string new_path = {};  ///< if another znode is held from now on
     };

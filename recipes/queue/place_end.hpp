@@ -24,7 +24,7 @@ public:
     }
 
     /// The first call decides.
-    void settle(bool confirmed) {
+    void note_gone(bool confirmed) {
         if (!confirmed_) {
             confirmed_ = confirmed;
         }

@@ -19,7 +19,8 @@ hold place_turns::take(telemetry::span* first) {
         return {};
     }
     const auto now = core_->loop().now();
-    if (now >= pattern_.proof->deadline() || (behind_ != behind::none && !has_passes(now))) {
+    if (now >= pattern_.proof->deadline() ||
+        (successors_ != successors::none && !has_passes(now))) {
         return {};
     }
     hold_state::grant turn = pattern_;
@@ -31,7 +32,7 @@ hold place_turns::take(telemetry::span* first) {
     place_->hold_ = taken;
     place_->held_ = true;
     for_the_first_ = false;
-    passes_ -= behind_ == behind::none ? 0U : 1U;
+    passes_ -= successors_ == successors::none ? 0U : 1U;
     present_ = taken;
     return hold_state::make_hold(std::move(taken));
 }
@@ -81,7 +82,7 @@ void place_turns::look_later(bool rests) {
     auto at = time_point::max();
     if (rests) {
         at = retained_until();
-    } else if (callers_ > 0 && behind_ == behind::others) {
+    } else if (callers_ > 0 && successors_ == successors::some) {
         at = passes_end_;
     }
     if (at != time_point::max()) {
@@ -128,12 +129,12 @@ bool place_turns::may_go_on(time_point now) const {
     if (!has_room()) {
         return false;
     }
-    switch (behind_) {
-        case behind::none:
+    switch (successors_) {
+        case successors::none:
             return wanted || retains;
-        case behind::unlisted:
+        case successors::unlisted:
             return retains || (wanted && has_passes(now));
-        case behind::others:
+        case successors::some:
             return wanted && has_passes(now);
     }
     return false;
@@ -144,10 +145,9 @@ bool place_turns::has_passes(time_point now) const {
 }
 
 void place_turns::allow_passes() {
-    const queue_options& o = recipe_->options();
-    passes_ = o.local_passes;
-    passes_end_ = o.local_time > std::chrono::nanoseconds::zero()
-                      ? time_after(core_->loop(), o.local_time)
+    passes_ = recipe_->options().local_passes;
+    passes_end_ = recipe_->options().local_time > std::chrono::nanoseconds::zero()
+                      ? time_after(core_->loop(), recipe_->options().local_time)
                       : time_point::max();
 }
 
@@ -185,10 +185,10 @@ void place_turns::begin(std::shared_ptr<place> p,
         pattern_.next_turn = std::make_shared<std::atomic<std::uint32_t>>(1);
         serve_ = std::move(serve);
         for_the_first_ = rests_ = false;
-        behind_ = behind::unlisted;
+        successors_ = successors::unlisted;
         allow_passes();
     }
-    successors_.start(look_for_successors(own), [](bool) {});
+    looking_.start(look_for_successors(own), [](bool) {});
 }
 
 /// A watched list of the directory, sent after the grant, and again at each change until it shows a
@@ -205,11 +205,11 @@ task<bool> place_turns::look_for_successors(std::string own) {
         const reply r = co_await asked;
         const bool is_last = r.ok() && queue_list(r.names, recipe_->markers).is_last(name_of(own));
         if (is_last) {
-            note(behind::none);
+            note(successors::none);
             auto changed = watch.until_changed(*core_);
             co_await changed;
         }
-        note(behind::others);
+        note(successors::some);
         if (r.ok() && !is_last) {
             co_return true;
         }
@@ -220,13 +220,13 @@ task<bool> place_turns::look_for_successors(std::string own) {
     }
 }
 
-void place_turns::note(behind b) {
+void place_turns::note(successors s) {
     {
         const monitor_lock lock(guard_);
-        if (behind_ == behind::none) {
+        if (successors_ == successors::none) {
             allow_passes();
         }
-        behind_ = b;
+        successors_ = s;
     }
     // Not from inside of the task: it ends together with the place.
     core_->post([self = shared_from_this()] { self->look(); });
@@ -253,7 +253,7 @@ place_turns::last_turn place_turns::end(place& of) {
         }
     }
     look_again_.cancel();
-    successors_.drop();
+    looking_.drop();
     const monitor_lock lock(guard_);
     const bool was_kept = place_ && !of.held_;
     drop();

@@ -32,7 +32,7 @@ public:
     /// Owns the znodes. On the loop.
     class place : public hold_owner {
     public:
-        /// There is no hold, and no other one follows.
+        /// Deletes the znodes: there is no hold, and no other one follows.
         virtual void give_up() = 0;
 
     private:
@@ -101,15 +101,15 @@ public:
 private:
     using time_point = loop::clock::time_point;
 
-    /// Whether a participant waits behind the one that holds.
-    enum class behind : std::uint8_t {
-        unlisted,  ///< not yet
+    /// Whether participants wait behind this place.
+    enum class successors : std::uint8_t {
+        unlisted,  ///< not known yet
         none,
-        others  ///< or it is not known: the directory has changed, or could not be listed
+        some  ///< or not known: the directory has changed, or could not be listed
     };
 
     [[nodiscard]] task<bool> look_for_successors(std::string own);
-    void note(behind b);
+    void note(successors s);
     void look_later(bool rests) LATCHKEY_REQUIRES(guard_);
     void allow_passes() LATCHKEY_REQUIRES(guard_);
     [[nodiscard]] bool has_room() const LATCHKEY_REQUIRES(guard_);
@@ -125,7 +125,7 @@ private:
 
     // On the loop only.
     timer look_again_;
-    running_task successors_;
+    running_task looking_;
 
     mutable thread_mutex guard_;
     std::shared_ptr<place> place_ LATCHKEY_GUARDED_BY(guard_);  ///< null: no turn may begin
@@ -137,7 +137,7 @@ private:
     bool retained_ LATCHKEY_GUARDED_BY(guard_) = false;  ///< counts in the client
     bool posted_ LATCHKEY_GUARDED_BY(guard_) = false;    ///< look() is
     bool rests_ LATCHKEY_GUARDED_BY(guard_) = false;     ///< look() follows when that may be over
-    behind behind_ LATCHKEY_GUARDED_BY(guard_) = behind::unlisted;
+    successors successors_ LATCHKEY_GUARDED_BY(guard_) = successors::unlisted;
     /// How many turns may begin, and until when, although another participant may be behind.
     std::uint32_t passes_ LATCHKEY_GUARDED_BY(guard_) = 0;
     time_point passes_end_ LATCHKEY_GUARDED_BY(guard_);

@@ -36,7 +36,7 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
         co_await connected;
         auto room = core_->room_to_send();
         co_await room;
-        if (abandoned_) {
+        if (given_up_) {
             co_return resolved({.why = refused_});  // nothing is there
         }
         if (!core_->connected()) {
@@ -67,23 +67,21 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
             co_return resolved(joined_from(created, zxid, std::move(lists)));
         }
         const next then = after_refusal(created, made);
-        if (then == next::give_up) {
+        if (then == next::refuse) {
             co_return resolved({.why = refused_});
         }
         if (created.code == result_code::no_node) {
-            // The servers have removed the empty directory of a lock that was not used for a while;
-            // or it cannot be created, and what was asked behind the list may show why.
+            // A directory does not exist: it was not created yet, or it was empty for a while and
+            // the servers have removed it. This create has left nothing; only an earlier one, whose
+            // answer was lost, may have. If the creates of the directory were sent just now, the
+            // next create follows soon. If they cannot succeed, the answer to the last step's early
+            // question may refuse the attempt meanwhile.
             sent_ = searched;
-            const bool at_once = std::all_of(made.begin(), made.end(), [](const auto& one) {
-                return one.repeated();  // the levels are on their way
+            const bool soon = std::ranges::all_of(made, &directory_creation::repeated);
+            auto pause = until_called_back([this, soon](loop::task resume) {
+                soon ? retry_.soon(std::move(resume)) : retry_.later(std::move(resume));
             });
-            if (at_once) {
-                auto pause = retry_.short_pause();
-                co_await pause;
-            } else {
-                auto pause = retry_.pause();
-                co_await pause;
-            }
+            co_await pause;
             continue;
         }
         const bool repeated = then == next::create_again || std::exchange(searched, true);
@@ -120,8 +118,8 @@ request protected_create::creation() const {
 }
 
 std::vector<directory_creation> protected_create::create_directories() {
-    if (recipe_->terms) {
-        return {recipe_->terms->create_directories(*core_, *recipe_)};
+    if (recipe_->step_maker) {
+        return {recipe_->step_maker->create_directories(*core_, *recipe_)};
     }
     std::vector<directory_creation> made;
     for (const std::string& directory : directories_) {
@@ -163,16 +161,11 @@ bool protected_create::is_last_everywhere(const joined& j) const {
 /// What follows when the create was not answered with success.
 protected_create::next protected_create::after_refusal(
     const reply& created, const std::vector<directory_creation>& made) {
-    const auto refused =
-        std::find_if(created.results.begin(), created.results.end(), [&created](const reply& one) {
-            return one.code == created.code;
-        });
-    const std::size_t directory =
-        refused == created.results.end() ? 0 : std::size_t(refused - created.results.begin());
+    const std::size_t directory = created.refused_operation().value_or(0);
     const std::string& where = directories_.at(directory);
     if (refused_for_good(created.code)) {
         refused_ = failure_of(created.code, where);
-        return next::give_up;
+        return next::refuse;
     }
     switch (created.code) {
         case result_code::no_node: {
@@ -181,7 +174,7 @@ protected_create::next protected_create::after_refusal(
                 made.empty() ? created.code : made.at(directory).cause_of(created.code);
             if (why != result_code::no_node) {
                 refused_ = failure_of(why, where);
-                return next::give_up;
+                return next::refuse;
             }
             directory_known_ = false;
             return next::create_again;
@@ -193,15 +186,15 @@ protected_create::next protected_create::after_refusal(
                         "\"" + escaped(where) +
                             "\": the servers have no sequence number left for it; use another "
                             "path"};
-            return next::give_up;
+            return next::refuse;
         case result_code::marshalling_error:
-            // Something went wrong inside the server, and it is not known when: a failure, once
+            // The server failed before or after it applied the create. The attempt is refused once
             // it is known what is there.
             refused_ = failure_of(created.code, where);
-            abandoned_ = true;
+            given_up_ = true;
             return next::search;
         default:
-            // Unknown, or a code that we have no word for: the znode may be there.
+            // The outcome is unknown, or the code is: the znode may be there.
             return next::search;
     }
 }
@@ -209,15 +202,15 @@ protected_create::next protected_create::after_refusal(
 protected_create::joined protected_create::resolved(joined j) {
     if (lost_since_) {
         delete_late_creates(core_, recipe_, prefix_, j.paths, *lost_since_);
-        j.alone = false;
+        j.no_strays = false;
     }
     return j;
 }
 
 // ---- searching ----
 
-/// What a create whose outcome is unknown has made. Nothing, if that is proven not to be there: it
-/// may come yet.
+/// Returns what a create whose outcome is unknown has made. Nothing: it has made nothing until now,
+/// and may be applied later.
 task<std::optional<protected_create::joined>> protected_create::search() {
     bool partly_deleted = false;
     while (true) {
@@ -246,10 +239,11 @@ task<std::optional<protected_create::joined>> protected_create::search() {
                 whole->lists = std::move(lists);
                 co_return whole;
             }
-            // Of one of several znodes, another client has deleted the others; or they came between
-            // two of the lists. It is looked again until no more is found, and none of it adopted.
+            // One of several znodes is missing: another client has deleted it, or it appeared after
+            // its directory was listed. All are deleted, and the search repeated until it finds
+            // none.
             if (!delete_ours(*found)) {
-                note_absence(partly_deleted);
+                resolve_absent(partly_deleted);
                 co_return std::nullopt;
             }
             again_at_once = !std::exchange(partly_deleted, true);
@@ -261,7 +255,7 @@ task<std::optional<protected_create::joined>> protected_create::search() {
     }
 }
 
-/// All znodes that bear our GUID; nothing if a list was not answered.
+/// All znodes that have this GUID; nothing if a list was not answered.
 std::optional<protected_create::candidates> protected_create::candidates_in(
     const std::vector<directory_lists::answer>& lists) const {
     candidates found;
@@ -277,9 +271,9 @@ std::optional<protected_create::candidates> protected_create::candidates_in(
     return found;
 }
 
-/// The first that is there in every directory and our session's; the owner deletes what else bears
-/// our GUID. Those of one creation have one zxid: a mixture would be in another order in each
-/// directory, and two that are could wait for each other.
+/// The first creation that is there in every directory and belongs to this session. The owner
+/// deletes what else has this GUID. The znodes of one creation have one zxid. A mixture of several
+/// would have another order in each directory, so that two participants could wait for each other.
 std::optional<protected_create::joined> protected_create::one_creation(
     const candidates& found) const {
     std::set<std::int64_t> creations;
@@ -304,7 +298,7 @@ bool protected_create::is_ours(const candidate& c) const {
     return c.found.stat.ephemeral_owner == core_->session_id();
 }
 
-/// Whether there were any.
+/// Returns whether there were any.
 bool protected_create::delete_ours(const candidates& found) {
     bool any = false;
     for (const candidate& c : found) {
@@ -316,10 +310,10 @@ bool protected_create::delete_ours(const candidates& found) {
     return any;
 }
 
-/// It is not there. Where something was deleted the next one has another GUID: a directory that is
-/// removed and made again numbers anew, and a delete that is repeated, or waits in a server's
-/// queue, would find it under the same name.
-void protected_create::note_absence(bool partly_deleted) {
+/// The create has made nothing. If znodes were deleted, the next create has another GUID: in a
+/// directory that was removed and created again, numbers start anew, and a delete that is repeated,
+/// or waits in a server's queue, would find a new znode under the same name.
+void protected_create::resolve_absent(bool partly_deleted) {
     if (!lost_since_) {
         lost_since_ = core_->loop().now();
     }

@@ -31,13 +31,13 @@ class protected_create {
 public:
     struct joined {
         failure why = {};
-        /// One a directory; empty on failure, or if abandoned and not created.
+        /// One for each directory; empty on failure, or if it was given up and not created.
         std::vector<std::string> paths = {};
         /// At or after the creation, and before that of every later participant; 0 if not known.
         std::int64_t zxid = 0;
-        bool listed = false;  ///< whether all `lists` are answers
-        bool found = false;   ///< later, by a search: what was asked behind it may be older
-        bool alone = true;    ///< no other znode of this attempt is there, or may come
+        bool listed = false;    ///< whether all `lists` are answers
+        bool found = false;     ///< later, by a search: what was asked behind it may be older
+        bool no_strays = true;  ///< no other znode of this attempt is there, or may come
         /// Of each directory, with the own znode in it; or none.
         std::vector<directory_lists::answer> lists = {};
     };
@@ -46,12 +46,12 @@ public:
                      std::shared_ptr<const queue_recipe> recipe,
                      bool directory_known);
 
-    /// Ends with what is there. `sent` is called whenever the create was sent, for what is to be
-    /// asked behind it. The object outlives the task.
+    /// Ends with what is there. `sent` is called whenever the create and the lists were sent, so
+    /// that questions may follow them. The object outlives the task.
     [[nodiscard]] task<joined> run(std::function<void()> sent);
 
-    /// The znode is not wanted any more: it is not created again; run() ends with what is there.
-    void abandon() { abandoned_ = true; }
+    /// Creates nothing any more. run() ends with what is there.
+    void give_up() { given_up_ = true; }
 
     /// False: nothing of it can be on the servers.
     [[nodiscard]] bool has_sent() const noexcept { return sent_; }
@@ -70,7 +70,7 @@ private:
 
     using candidates = std::vector<candidate>;
 
-    enum class next : std::uint8_t { give_up, create_again, search };
+    enum class next : std::uint8_t { refuse, create_again, search };
 
     [[nodiscard]] request creation() const;
     [[nodiscard]] std::vector<directory_creation> create_directories();
@@ -87,7 +87,7 @@ private:
     [[nodiscard]] std::optional<joined> one_creation(const candidates& found) const;
     [[nodiscard]] bool is_ours(const candidate& c) const;
     bool delete_ours(const candidates& found);
-    void note_absence(bool partly_deleted);
+    void resolve_absent(bool partly_deleted);
     joined resolved(joined j);
 
     const std::shared_ptr<client_core> core_;
@@ -96,9 +96,9 @@ private:
     std::string prefix_;
     bool directory_known_;
     bool sent_ = false;
-    bool abandoned_ = false;
+    bool given_up_ = false;
     failure refused_;  ///< reported when it is known what is there
-    std::optional<loop::clock::time_point> lost_since_;  ///< one was not there, and may come yet
+    std::optional<loop::clock::time_point> lost_since_;  ///< a create may be applied later
     paced_retry retry_;
 };
 

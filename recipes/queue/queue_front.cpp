@@ -44,20 +44,20 @@ void queue_front::note_list(const listing& l, const queue_verdict& v) {
 }
 
 /// A holder with a lock_delay leaves a record. Whether it did, only a list shows.
-bool queue_front::may_name(std::string_view predecessor) const noexcept {
+bool queue_front::may_prove(std::string_view predecessor) const noexcept {
     return is_used() && length_ >= recipe_->notes->long_from &&
            !place_of(predecessor, recipe_->markers).delays;
 }
 
-task<bool> queue_front::names(std::string predecessor) {
+task<bool> queue_front::proves_was_first(std::string predecessor) {
     auto asked = core_->send(request::get(recipe_->directory));
     const reply r = co_await asked;
     version_ = version_to_replace(r, *recipe_->notes);
-    const bool is_named = version_ && named_by_front_mark(r.data) == predecessor;
-    if (is_named) {
+    const bool was_first = version_ && named_by_front_mark(r.data) == predecessor;
+    if (was_first) {
         length_ = std::size_t(r.stat.num_children);
     }
-    co_return is_named;
+    co_return was_first;
 }
 
 /// A participant that has read the data was in a long queue once, and so were those behind it: they

@@ -35,14 +35,15 @@ public:
     /// The wait has read a list.
     void note_list(const listing& l, const queue_verdict& v);
 
-    /// Whether the data may name this participant, the predecessor that the last list showed.
-    [[nodiscard]] bool may_name(std::string_view predecessor) const noexcept;
+    /// Whether the data of the directory may prove that `predecessor`, which the last list showed,
+    /// was the first.
+    [[nodiscard]] bool may_prove(std::string_view predecessor) const noexcept;
 
-    /// Reads whether it does. False also if there was no answer.
-    [[nodiscard]] task<bool> names(std::string predecessor);
+    /// Reads whether it does. Returns false if there was no answer.
+    [[nodiscard]] task<bool> proves_was_first(std::string predecessor);
 
-    /// The participant `own`, a path, holds: for the waiter behind it, if that one may read the
-    /// data. Nobody waits for this write.
+    /// The participant `own`, a path, holds. Writes its name into the data if the waiter behind it
+    /// may read that. No call waits for this write.
     void write(const std::string& own);
 
 private:

@@ -89,11 +89,8 @@ task<queues_seen> look_at_queues(std::shared_ptr<client_core> core,
 }
 
 void look_at_access(client_core& core, const queue_recipe& recipe) {
-    core.look_at_access(recipe.users_path(), *recipe.access);
-    for (const std::string& each : recipe.directories()) {
-        if (each != recipe.users_path()) {
-            core.look_at_access(each, *recipe.access);
-        }
+    for (const std::string& each : recipe.all_paths()) {
+        core.look_at_access(each, *recipe.access);
     }
 }
 

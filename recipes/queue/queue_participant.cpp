@@ -7,7 +7,7 @@ namespace {
 
 /// How long a participant that gives up waits for the proof that its znode is gone; the deletes go
 /// on after it.
-constexpr auto leave_limit = std::chrono::seconds(1);
+constexpr auto give_up_limit = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -63,13 +63,13 @@ void queue_participant::start_attempt() {
 
 void queue_participant::on_ended(attempt::end e) {
     switch (e.what) {
-        case attempt::end::kind::granted:
+        case step_end::done:
             finish({.granted = std::move(e.granted)});
             break;
-        case attempt::end::kind::place_lost:
+        case step_end::gone:
             on_place_lost();
             break;
-        case attempt::end::kind::refused:
+        case step_end::refused:
             if (!gives_up_) {
                 give_up(std::move(e.why));
             }
@@ -119,12 +119,12 @@ void queue_participant::znode_missing(const std::string& path) {
 void queue_participant::client_closed(const failure& why) {
     const auto keep = shared_from_this();
     if (attempt_) {
-        attempt_->leave([] {});
+        attempt_->give_up([] {});
     }
     finish({why});
 }
 
-// ---- leaving ----
+// ---- giving up ----
 
 void queue_participant::cancel() {
     if (owner_ && !gives_up_) {
@@ -141,8 +141,8 @@ void queue_participant::give_up(failure why) {
         finish({std::move(gives_up_->why)});
         return;
     }
-    gives_up_->limit.start(leave_limit, [this] { notify({gives_up_->why}); });
-    attempt_->leave([self = keep] { self->finish({self->gives_up_->why}); });
+    gives_up_->limit.start(give_up_limit, [this] { notify({gives_up_->why}); });
+    attempt_->give_up([self = keep] { self->finish({self->gives_up_->why}); });
 }
 
 void queue_participant::finish(outcome o) {
@@ -157,8 +157,8 @@ void queue_participant::finish(outcome o) {
 }
 
 void queue_participant::notify(outcome o) {
-    if (const auto told = std::exchange(owner_, nullptr)) {
-        told->on_outcome(std::move(o));
+    if (const auto notified = std::exchange(owner_, nullptr)) {
+        notified->on_outcome(std::move(o));
     }
 }
 

@@ -16,9 +16,9 @@
 
 namespace latchkey::inline v0 {
 
-/// One participant, until it is granted: joins a queue, waits for its predecessor only, or leaves;
-/// or several of them, one in each of several queues, that join together, hold together and leave
-/// together. On the loop only.
+/// One participant, until it is granted or gives up: joins a queue, and waits for its predecessor
+/// only. Or several of them, one in each of several queues, that join, hold and end together. On
+/// the loop only.
 ///
 /// One attempt at a time: nothing is granted across a change of session, and after a loss the next
 /// attempt joins at the tail. Every znode that was created is deleted once it is not wanted, also
@@ -39,8 +39,8 @@ public:
         std::optional<attempt::grant> granted = {};
     };
 
-    /// Who contends. Called on the loop, and not after on_outcome().
-    class owner : public attempt::contender {
+    /// Called on the loop, and not after on_outcome().
+    class owner : public attempt::owner {
     public:
         /// May destroy the participant.
         virtual void on_outcome(outcome o) = 0;
@@ -59,14 +59,14 @@ public:
         return attempt_ && attempt_->is_confirmed();
     }
 
-    /// Gives up, unless granted already. The outcome follows when the znodes are gone, or after a
-    /// second at most.
+    /// Gives the place up, unless it is granted already. The outcome follows when the znodes are
+    /// gone, or after a second at most.
     void cancel();
 
-    /// While it waits: leaves its place for one right behind that of `leader`, a name in the same
-    /// directory and ahead of it, if `invitation` holds and the leader is there still; ahead of all
-    /// others, in one transaction. `done` receives the path of the new place, empty if there is
-    /// none; it is not called if the session ends before.
+    /// While it waits: exchanges its place for one right behind that of `leader`, a name in the
+    /// same directory and ahead of it, if `invitation` holds and the leader is there still; ahead
+    /// of all others, in one transaction. `done` receives the path of the new place, empty if there
+    /// is none; it is not called if the session ends before.
     void move_behind(const std::string& leader,
                      request invitation,
                      std::function<void(const std::string&)> done);
@@ -98,7 +98,7 @@ private:
     settings settings_;
     std::shared_ptr<owner> owner_;  ///< null once the outcome is known
 
-    /// None while it pauses between two, waits for its turn to begin one, or has left.
+    /// None while it pauses between two, waits for its turn to begin one, or has ended.
     std::unique_ptr<attempt> attempt_;
     std::unique_ptr<giving_up> gives_up_;
     paced_retry retry_;

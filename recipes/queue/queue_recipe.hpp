@@ -2,6 +2,7 @@
 
 #include <latchkey/acl.hpp>
 #include <latchkey/lock_mode.hpp>
+#include <latchkey/lock_options.hpp>
 
 #include "client/access_check.hpp"
 #include "hold/hold_state.hpp"
@@ -66,12 +67,12 @@ struct queue_recipe {
     /// Of the data of each znode, and the mode in it: `what`, or the name of the mode.
     std::shared_ptr<const record_writer> writer = nullptr;
     const char* what = nullptr;
-    std::shared_ptr<const grant_terms> terms = nullptr;      ///< none: the first in the queue holds
-    std::shared_ptr<const queue_options> special = nullptr;  ///< none: plain()
+    std::shared_ptr<const last_step_maker> step_maker = nullptr;  ///< none: the first holds
+    std::shared_ptr<const queue_options> special = nullptr;       ///< none: plain()
     std::shared_ptr<directory_notes> notes = std::make_shared<directory_notes>();
     lock_mode mode = lock_mode::exclusive;
     bool steps_down_when_suspended = false;
-    bool leads = false;  ///< who holds is a leader
+    bool leads = false;  ///< the holder is a leader
 
     [[nodiscard]] const queue_options& options() const noexcept {
         return special ? *special : queue_options::plain();
@@ -119,7 +120,28 @@ struct queue_recipe {
     [[nodiscard]] const std::string& users_path() const noexcept {
         return options().owner_path.empty() ? directory : options().owner_path;
     }
+
+    /// What the user calls it, and the directories.
+    [[nodiscard]] std::vector<std::string> all_paths() const {
+        std::vector<std::string> all = directories();
+        if (users_path() != directory) {
+            all.insert(all.begin(), users_path());
+        }
+        return all;
+    }
 };
+
+/// Whether callers may hold after each other in one place of the queue.
+enum class local_turns : std::uint8_t { refused, allowed };
+
+/// Checks what the user gave for a lock, and returns how it takes part. `what` is the mode in its
+/// znode's record (a literal; the name of its mode unless given). Throws errc::invalid_argument.
+[[nodiscard]] queue_recipe queue_recipe_of(const client_core& core,
+                                           std::string path,
+                                           const queue_markers& markers,
+                                           lock_options options,
+                                           const char* what = nullptr,
+                                           local_turns turns = local_turns::refused);
 
 /// What stands between the GUID and the sequence.
 [[nodiscard]] inline std::string_view marker_of(const queue_markers& markers,
@@ -132,8 +154,8 @@ struct queue_recipe {
     return m == lock_mode::exclusive ? queue_rule::everybody : queue_rule::exclusive_only;
 }
 
-inline directory_creation grant_terms::create_directories(client_core& core,
-                                                          const queue_recipe& recipe) const {
+inline directory_creation last_step_maker::create_directories(client_core& core,
+                                                              const queue_recipe& recipe) const {
     return core.create_directories(recipe.directory, *recipe.access);
 }
 

@@ -44,8 +44,12 @@ std::string queue_wait::directory() const {
     return std::string(parent_of(znode_.path()));
 }
 
+std::string queue_wait::predecessor() const {
+    return join_path(directory(), verdict_.blocker);
+}
+
 task<queue_wait::end> queue_wait::run(directory_lists::answer at_hand) {
-    std::optional<ahead> seen;
+    std::optional<predecessor_read> seen;
     while (true) {
         {
             auto deciding = decide(std::exchange(at_hand, nullptr), std::exchange(seen, {}));
@@ -62,9 +66,10 @@ task<queue_wait::end> queue_wait::run(directory_lists::answer at_hand) {
         if (seen->code != result_code::ok) {
             continue;
         }
+        // It is known only now whether there is a delay left to wait for: see judge().
         if (seen->delay_ends && core_->loop().now() < *seen->delay_ends &&
-            !is_wanted_after_delay()) {
-            co_return end{end::kind::unwanted};
+            !owner_.on_placed(znode_, verdict_)) {
+            co_return end{step_end::refused};
         }
         auto delay_over = until_called_back([this, at = seen->delay_ends](resumption resume) {
             if (at) {
@@ -83,17 +88,17 @@ task<queue_wait::end> queue_wait::run(directory_lists::answer at_hand) {
     }
 }
 
-/// How the wait ends, after what was seen of the predecessor; nothing if it is behind one.
+/// How the wait ends, after what was read of the predecessor; nothing if it goes on behind one.
 task<std::optional<queue_wait::end>> queue_wait::decide(directory_lists::answer at_hand,
-                                                        std::optional<ahead> seen) {
+                                                        std::optional<predecessor_read> seen) {
     if (seen) {
-        auto following = behind(*seen);
+        auto following = after_predecessor(*seen);
         std::optional<end> decided = co_await following;
         if (decided) {
             co_return decided;
         }
     }
-    if (predecessor_.empty()) {
+    if (verdict_.blocker.empty()) {
         auto looking = look(std::move(at_hand));
         std::optional<end> decided = co_await looking;
         if (decided) {
@@ -110,12 +115,15 @@ task<std::optional<queue_wait::end>> queue_wait::look(directory_lists::answer at
         if (!at_hand) {
             auto connected = core_->connection_made();
             co_await connected;
-            auto listed = core_->lists().list(directory(), may_show_the_first());
+            const bool may_be_first = verdict_.ahead <= 1;
+            auto listed = core_->lists().list(
+                directory(),
+                may_be_first ? [this] { owner_.on_listing(); } : std::function<void()>());
             at_hand = co_await listed;
         }
         const auto list = std::exchange(at_hand, nullptr);
         if (refused_for_good(list->code)) {
-            co_return end{end::kind::refused, failure_of(list->code, directory())};
+            co_return end{step_end::refused, failure_of(list->code, directory())};
         }
         if (list->code == result_code::ok || list->code == result_code::no_node) {
             co_return judge(*list);
@@ -126,7 +134,7 @@ task<std::optional<queue_wait::end>> queue_wait::look(directory_lists::answer at
 }
 
 /// Sets both watches, in one round trip, once there is a connection.
-task<queue_wait::ahead> queue_wait::read_predecessor(change_watch watch) {
+task<queue_wait::predecessor_read> queue_wait::read_predecessor(change_watch watch) {
     do {
         auto connected = core_->connection_made();
         co_await connected;
@@ -134,69 +142,59 @@ task<queue_wait::ahead> queue_wait::read_predecessor(change_watch watch) {
         co_await room;
     } while (!core_->connected());
     const std::uint64_t connection = core_->connection();
-    auto asked = watch.send(*core_, request::get(predecessor_));
+    auto asked = watch.send(*core_, request::get(predecessor()));
     if (!znode_.watched()) {
         znode_.watch();
     }
     const reply r = co_await asked;
-    ahead seen{.code = r.code, .connection = connection};
+    predecessor_read seen{.code = r.code, .connection = connection};
     if (r.ok() && verdict_.delay.count() > 0) {
         // The holder was not there any more when the record was listed.
-        seen.delay_ends =
-            recipe_->notes->end_of_delay(core_->loop(), predecessor_, r.stat.czxid, verdict_.delay);
+        seen.delay_ends = recipe_->notes->end_of_delay(
+            core_->loop(), predecessor(), r.stat.czxid, verdict_.delay);
     } else if (r.ok() && r.stat.ephemeral_owner == 0) {
         core_->log(
             {log_level::error,
              "not-ephemeral",
-             "waiting behind \"" + escaped(predecessor_) +
+             "waiting behind \"" + escaped(predecessor()) +
                  "\", which is not ephemeral: it blocks the queue until an operator deletes it",
-             predecessor_});
+             predecessor()});
     }
     co_return seen;
 }
 
-/// Whether it shall wait for as long as the delay.
-bool queue_wait::is_wanted_after_delay() const {
-    return owner_.on_placed(znode_,
-                            {.what = queue_verdict::answer::wait,
-                             .blocker = std::string(name_of(predecessor_)),
-                             .ahead = verdict_.ahead,
-                             .delay = verdict_.delay});
-}
-
 /// The wait for the predecessor has ended: by its deletion, by a failure, or its delay is over.
 /// Nothing, if it is to be watched again, or another one.
-task<std::optional<queue_wait::end>> queue_wait::behind(ahead seen) {
+task<std::optional<queue_wait::end>> queue_wait::after_predecessor(predecessor_read seen) {
     bool record_is_gone = false;
     result_code code = seen.code;
     if (code == result_code::ok) {
         // Only while the own znode is there: so a request that arrives late never finds another
         // directory of that name. NONODE is the answer of one of the two.
         auto deleted = core_->send(
-            request::multi({request::check(znode_.path()), request::remove(predecessor_)}));
+            request::multi({request::check(znode_.path()), request::remove(predecessor())}));
         const reply r = co_await deleted;
         record_is_gone = r.ok() || r.code == result_code::no_node;
         code = r.code;
     }
     if (refused_for_good(code)) {
-        co_return end{end::kind::refused, failure_of(code, directory())};
+        co_return end{step_end::refused, failure_of(code, directory())};
     }
     if (record_is_gone) {
-        predecessor_.clear();
+        verdict_.blocker.clear();
     } else if (code != result_code::no_node) {
         auto pause = core_->pause(retry_);
         co_await pause;
     } else if (has_become_the_first(seen.was_watched)) {
-        predecessor_.clear();
-        co_return end{end::kind::first};
+        co_return end{step_end::done};
     } else {
-        prove_ahead();
-        const std::string gone(name_of(std::exchange(predecessor_, {})));
-        if (verdict_.delay.count() == 0 && front_.may_name(gone)) {
-            auto asked = front_.names(gone);
+        prove_early();
+        const std::string gone = std::exchange(verdict_.blocker, {});
+        if (verdict_.delay.count() == 0 && front_.may_prove(gone)) {
+            auto asked = front_.proves_was_first(gone);
             const bool was_first = co_await asked;
             if (was_first && znode_.watched()) {
-                co_return end{end::kind::first};
+                co_return end{step_end::done};
             }
         }
         if (!seen.was_watched && core_->connected()) {
@@ -207,38 +205,28 @@ task<std::optional<queue_wait::end>> queue_wait::behind(ahead seen) {
     co_return std::nullopt;
 }
 
-/// What is to be done behind a list that may show the own znode to be the first.
-std::function<void()> queue_wait::may_show_the_first() {
-    return verdict_.ahead <= 1 ? [this] { owner_.on_listing(); } : std::function<void()>();
-}
-
 /// How the wait ends by this list; nothing if it goes on behind a predecessor.
 std::optional<queue_wait::end> queue_wait::judge(const listing& l) {
     using enum queue_verdict::answer;
     delete_strays(*core_, *recipe_, ignored_, znode_.path(), l);
-    const queue_verdict v =
-        queue_of(l, recipe_->markers).decide(name_of(znode_.path()), rule_, ignored_);
-    verdict_ = {.delay = v.delay,
-                .ahead = static_cast<std::uint32_t>(v.ahead),
-                .grants_when_gone = v.grants_when_gone};
-    front_.note_list(l, v);
-    // Behind a delay the owner is asked once the record is read: see is_wanted_after_delay().
-    const bool delayed = v.delay.count() > 0;
-    if ((v.what == acquired || v.what == wait) && !delayed && !owner_.on_placed(znode_, v)) {
-        return end{end::kind::unwanted};
+    verdict_ = queue_of(l, recipe_->markers).decide(name_of(znode_.path()), rule_, ignored_);
+    front_.note_list(l, verdict_);
+    const bool has_place = verdict_.what == acquired || verdict_.what == wait;
+    // Behind a delay the owner is asked once the record is read: see run().
+    if (has_place && verdict_.delay.count() == 0 && !owner_.on_placed(znode_, verdict_)) {
+        return end{step_end::refused};
     }
-    switch (v.what) {
+    switch (verdict_.what) {
         case acquired:
-            return end{end::kind::first};
+            return end{step_end::done};
         case gone:
-            return end{end::kind::gone};
+            return end{step_end::gone};
         case exhausted:
         case malformed:
-            return end{end::kind::refused, refusal_of(v, directory())};
+            return end{step_end::refused, refusal_of(verdict_, directory())};
         case wait:
             break;
     }
-    predecessor_ = join_path(directory(), v.blocker);
     return std::nullopt;
 }
 
@@ -258,9 +246,10 @@ bool queue_wait::has_become_the_first(bool was_watched) const {
     return was_watched && verdict_.grants_when_gone && znode_.watched();
 }
 
-/// Probably the first now. The proof that a grant needs travels with the list instead of after it.
-void queue_wait::prove_ahead() {
-    if (core_->connected() && !core_->may_grant() && !recipe_->terms) {
+/// Probably the first now. Sends the write that proves the session together with the list, instead
+/// of after it.
+void queue_wait::prove_early() {
+    if (core_->connected() && !core_->may_grant() && !recipe_->step_maker) {
         core_->submit(request::multi({request::check(znode_.path())}), [](const reply&) {});
     }
 }

@@ -38,14 +38,7 @@ namespace latchkey::inline v0 {
 class queue_wait final {
 public:
     struct end {
-        enum class kind : std::uint8_t {
-            first,
-            gone,      ///< the own znode no longer exists
-            unwanted,  ///< `on_placed()` has said so
-            refused
-        };
-
-        kind what = kind::refused;
+        step_end what = step_end::refused;  ///< without a failure also if on_placed() refuses
         failure why = {};
     };
 
@@ -83,14 +76,14 @@ public:
     /// does; a list is needed only if it does not. Once; the object outlives the task.
     [[nodiscard]] task<end> run(directory_lists::answer at_hand);
 
-    /// It was the first, and its participant holds: the waiter behind it may be told.
-    void note_grant() { front_.write(znode_.path()); }
+    /// It was the first, and its participant holds. Lets the waiter behind it learn that.
+    void publish_front() { front_.write(znode_.path()); }
 
 private:
     using time_point = loop::clock::time_point;
 
     /// What was read of the predecessor.
-    struct ahead {
+    struct predecessor_read {
         result_code code = result_code::ok;
         std::uint64_t connection = 0;  ///< where the watches are
         std::optional<time_point> delay_ends = {};
@@ -98,18 +91,17 @@ private:
     };
 
     [[nodiscard]] task<std::optional<end>> decide(directory_lists::answer at_hand,
-                                                  std::optional<ahead> seen);
+                                                  std::optional<predecessor_read> seen);
     [[nodiscard]] task<std::optional<end>> look(directory_lists::answer at_hand);
-    [[nodiscard]] task<ahead> read_predecessor(change_watch watch);
-    [[nodiscard]] task<std::optional<end>> behind(ahead seen);
-    [[nodiscard]] std::function<void()> may_show_the_first();
+    [[nodiscard]] task<predecessor_read> read_predecessor(change_watch watch);
+    [[nodiscard]] task<std::optional<end>> after_predecessor(predecessor_read seen);
     [[nodiscard]] std::optional<end> judge(const listing& l);
     void demand_validity_if_next();
-    [[nodiscard]] bool is_wanted_after_delay() const;
     [[nodiscard]] bool has_become_the_first(bool was_watched) const;
-    void prove_ahead();
+    void prove_early();
 
     [[nodiscard]] std::string directory() const;
+    [[nodiscard]] std::string predecessor() const;  ///< its path
 
     const std::shared_ptr<client_core>& core_;
     const std::shared_ptr<const queue_recipe>& recipe_;
@@ -119,16 +111,8 @@ private:
 
     queue_front front_;
 
-    /// What is kept of the last list's verdict. The predecessor has the name of its blocker.
-    struct {
-        std::chrono::milliseconds delay{0};
-        std::uint32_t ahead = 0;
-        bool grants_when_gone = false;
-    } verdict_;
-
     const queue_rule rule_;
-    /// The path of the participant that it waits for: from the list that the verdict is from.
-    std::string predecessor_;
+    queue_verdict verdict_;  ///< of the last list; without a blocker once that has gone
     timer delay_;
     paced_retry retry_;
 };

@@ -31,7 +31,7 @@ task<queue_wait::end> queue_waits::wait_in_each(std::vector<directory_lists::ans
     timer watch_delay(core_->loop());
     const auto note = [this, &watch_delay, set = over.setter()](in_queue& there,
                                                                 queue_wait::end how) {
-        there.first = how.what == queue_wait::end::kind::first;
+        there.first = how.what == step_end::done;
         if (there.first) {
             there.wait.reset();  // it asks for no proof of the session while it waits elsewhere
         }
@@ -69,9 +69,9 @@ void queue_waits::session_connected() {
     }
 }
 
-void queue_waits::note_grant() {
+void queue_waits::publish_front() {
     if (each_.size() == 1) {
-        each_.front().wait->note_grant();
+        each_.front().wait->publish_front();
     }
 }
 

@@ -30,7 +30,7 @@ public:
     void session_connected();
 
     /// As queue_wait's, if there is one queue.
-    void note_grant();
+    void publish_front();
 
 private:
     struct in_queue {

@@ -2,9 +2,8 @@
 
 #include "client/blocking_read.hpp"
 #include "client/fork_safe.hpp"
-#include "queue/acquire_calls.hpp"
 #include "queue/znode_names.hpp"
-#include "semaphore/permit_terms.hpp"
+#include "semaphore/permit_demand.hpp"
 #include "semaphore/permits.hpp"
 #include "text/path.hpp"
 
@@ -21,20 +20,20 @@ void check_count(std::uint32_t permits, const char* what) {
     }
 }
 
-permit_terms permit_terms_of(const std::string& path, std::optional<std::uint32_t> limit) {
-    permit_terms terms;
-    terms.semaphore = path;
-    terms.directory = path + "/permits";
-    terms.limit = limit;
-    return terms;
+permit_demand permit_demand_of(const std::string& path, std::optional<std::uint32_t> limit) {
+    permit_demand demand;
+    demand.semaphore = path;
+    demand.directory = path + "/permits";
+    demand.limit = limit;
+    return demand;
 }
 
 }  // namespace
 
 class semaphore::impl : public permit_calls {
 public:
-    impl(const std::shared_ptr<client_core>& core, permit_terms t, lock_options options)
-        : permit_calls(core, std::move(t), "/queue", semaphore_names, std::move(options)) {}
+    impl(const std::shared_ptr<client_core>& core, permit_demand d, lock_options options)
+        : permit_calls(core, std::move(d), "/queue", semaphore_names, std::move(options)) {}
 
     [[nodiscard]] std::shared_ptr<const queue_recipe> recipe(std::uint32_t permits) const {
         check_count(permits, "an acquire");
@@ -43,14 +42,10 @@ public:
 
     /// The answers to a get of the semaphore and to the other requests.
     [[nodiscard]] std::vector<reply> look(std::vector<request> also) const {
-        also.insert(also.begin(), request::get(terms.semaphore));
-        std::vector<reply> answers = blocking_read(*acquire.core(), also);
-        failure_of(answers.front().code, terms.semaphore, request::kind::get)
+        also.insert(also.begin(), request::get(demand.semaphore));
+        std::vector<reply> answers = read(also);
+        failure_of(answers.front().code, demand.semaphore, request::kind::get)
             .raise_unless(answers.front().ok());
-        for (std::size_t i = 1; i < answers.size(); ++i) {
-            const reply& r = answers[i];
-            failure_of(r.code, also[i].path, also[i].what).raise_unless(r.tells_whether_there());
-        }
         return answers;
     }
 
@@ -59,7 +54,7 @@ public:
         if (!limit) {
             throw error(
                 errc::not_a_semaphore,
-                '"' + escaped(terms.semaphore) +
+                '"' + escaped(demand.semaphore) +
                     "\" is not a semaphore: its data is not a number of permits; use another path");
         }
         return *limit;
@@ -71,12 +66,13 @@ semaphore::semaphore(const client& c,
                      std::uint32_t permits,
                      lock_options options) {
     check_count(permits, "a semaphore");
-    impl_ = fork_safe<impl>(client_core::of(c), permit_terms_of(path, permits), std::move(options));
+    impl_ =
+        fork_safe<impl>(client_core::of(c), permit_demand_of(path, permits), std::move(options));
 }
 
 semaphore::semaphore(const client& c, std::string path, lock_options options) {
     impl_ = fork_safe<impl>(
-        client_core::of(c), permit_terms_of(path, std::nullopt), std::move(options));
+        client_core::of(c), permit_demand_of(path, std::nullopt), std::move(options));
 }
 
 semaphore::~semaphore() = default;
@@ -86,21 +82,21 @@ hold semaphore::acquire_within(std::uint32_t permits,
                                acquire_options options,
                                std::error_code& ec) {
     return report(ec, [&] {
-        return impl_->acquire.acquire(impl_->recipe(permits), timeout, std::move(options));
+        return impl_->acquire.acquire_within(impl_->recipe(permits), timeout, std::move(options));
     });
 }
 
 awaitable<hold> semaphore::await_acquire(std::uint32_t permits,
                                          std::chrono::nanoseconds timeout,
                                          acquire_options options) {
-    return impl_->acquire.acquire_async(impl_->recipe(permits), timeout, std::move(options));
+    return impl_->acquire.await_acquire(impl_->recipe(permits), timeout, std::move(options));
 }
 
 void semaphore::start_acquire(std::uint32_t permits,
                               std::chrono::nanoseconds timeout,
                               acquire_options options,
                               acquire_handler handler) {
-    impl_->acquire.async_acquire(
+    impl_->acquire.start_acquire(
         impl_->recipe(permits), timeout, std::move(options), std::move(handler));
 }
 
@@ -111,9 +107,8 @@ void semaphore::resize(std::uint32_t permits, std::error_code& ec) {
         check_count(permits, "a semaphore");
         const reply now = impl_->look({}).front();
         static_cast<void>(impl_->limit_in(now));
-        const reply r =
-            blocking_read(*impl_->acquire.core(),
-                          request::set(path(), std::to_string(permits), now.stat.version));
+        const reply r = blocking_read(
+            impl_->acquire.core(), request::set(path(), std::to_string(permits), now.stat.version));
         // A write that was sent again after a lost answer may find that the first one was applied.
         if (r.code != result_code::bad_version || capacity() != permits) {
             failure_of(r.code, path(), request::kind::set).raise_unless(r.ok());
@@ -127,47 +122,26 @@ std::uint32_t semaphore::capacity(std::error_code& ec) {
 
 std::uint32_t semaphore::available(std::error_code& ec) {
     return report(ec, [&]() -> std::uint32_t {
-        const auto answers = impl_->look({request::children(impl_->terms.directory)});
-        const std::uint64_t taken = permits_taken(answers.at(1).names);
-        const std::uint32_t limit = impl_->limit_in(answers.front());
-        return taken < limit ? static_cast<std::uint32_t>(limit - taken) : 0;
+        const auto answers = impl_->look({request::children(impl_->demand.directory)});
+        return impl_->demand.free_of(impl_->limit_in(answers.front()), answers.at(1).names);
     });
 }
 
 std::vector<participant> semaphore::participants(std::error_code& ec) {
     return report(ec, [&]() -> std::vector<participant> {
-        const std::string& taken = impl_->terms.directory;
-        const std::string& queue = impl_->queue.directory;
-        const auto answers = impl_->look({request::children(taken), request::children(queue)});
-        std::vector<std::string> paths;
-        for (const std::string& name : answers[1].names) {
-            if (permits_of(name)) {
-                paths.push_back(join_path(taken, name));
-            }
-        }
-        const auto waiting = paths_in(queue, in_order(answers[2].names, semaphore_names));
-        paths.insert(paths.end(), waiting.begin(), waiting.end());
-        std::vector<participant> found = impl_->acquire.examine(impl_->queue, paths);
-        for (participant& p : found) {
-            if (parent_of(p.path) == taken) {
-                p.sequence = 0;
-                p.permits = permits_of(p.name).value_or(0);
-            }
-        }
-        return found;
+        auto answers = impl_->look({request::children(impl_->demand.directory),
+                                    request::children(impl_->queue.directory)});
+        std::erase_if(answers[1].names, [](const auto& name) { return !permits_of(name); });
+        return impl_->participants(answers[1].names, answers[2].names);
     });
 }
 
 bool semaphore::revoke(const participant& whom, std::error_code& ec) {
-    return report(ec, [&]() -> bool {
-        return whom.permits > 0 && permits_of(whom.name)
-                   ? impl_->acquire.revoke_in(impl_->terms.directory, whom)
-                   : impl_->acquire.revoke(impl_->queue, whom);
-    });
+    return report(ec, [&] { return impl_->revoke(whom); });
 }
 
 const std::string& semaphore::path() const noexcept {
-    return impl_->terms.semaphore;
+    return impl_->demand.semaphore;
 }
 
 }  // namespace latchkey::inline v0

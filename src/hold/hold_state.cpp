@@ -189,7 +189,7 @@ void hold_state::release(hold_owner::gone_handler gone) {
         core_->telemetry().released(span_, known());
     }
     const bool clean = !gone && why_.load(std::memory_order_acquire) == loss_reason::none &&
-                       unresolved_.load() == 0 && core_->loop().now() < deadline();
+                       open_transactions_.load() == 0 && core_->loop().now() < deadline();
     if (owner_->keeps(clean)) {
         if (gone) {
             core_->post([gone = std::move(gone)] { gone(false); });

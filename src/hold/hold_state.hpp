@@ -168,18 +168,14 @@ public:
 
     // ---- on the loop ----
 
-    /// A transaction that is guarded by this hold is on its way, until it is known whether it was
-    /// applied. Any thread.
-    void transaction_begins() noexcept { unresolved_.fetch_add(1); }
-
-    void transaction_ends() noexcept { unresolved_.fetch_sub(1); }
-
     /// Whether a transaction may be sent: the hold is valid, and its session is the present one.
     [[nodiscard]] bool may_transact() noexcept;
 
     [[nodiscard]] failure hold_is_lost(const char* consequence) const;
 
 private:
+    friend class open_transaction;
+
     [[nodiscard]] telemetry::grant known() const noexcept;
     [[nodiscard]] boottime_clock::time_point deadline() const noexcept;
     [[nodiscard]] std::vector<std::stop_source> stops_of_a_loss() const;
@@ -203,7 +199,7 @@ private:
     std::stop_source revocation_;
     std::atomic<loss_reason> why_{loss_reason::none};
     std::atomic<bool> released_{false};
-    std::atomic<std::size_t> unresolved_{0};  ///< transactions
+    std::atomic<std::size_t> open_transactions_{0};
 };
 
 /// Whether there is no grant: it was not acquired, moved from or released. A lost hold is not
@@ -217,7 +213,7 @@ private:
 class open_transaction {
 public:
     explicit open_transaction(std::shared_ptr<hold_state> guard) : guard_(std::move(guard)) {
-        guard_->transaction_begins();
+        guard_->open_transactions_.fetch_add(1);
     }
 
     open_transaction(const open_transaction&) = delete;
@@ -227,11 +223,11 @@ public:
 
     void end() noexcept {
         if (const auto guard = std::exchange(guard_, nullptr)) {
-            guard->transaction_ends();
+            guard->open_transactions_.fetch_sub(1);
         }
     }
 
-    /// Nobody will know when.
+    /// It will not be known when nothing of it can be applied any more.
     void stays_open() noexcept { guard_.reset(); }
 
 private:

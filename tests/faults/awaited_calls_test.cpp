@@ -127,18 +127,18 @@ TEST_F(AwaitedCalls, ADestroyedWaiterReleasesTheGrantThatComesLater) {
 
 TEST_F(AwaitedCalls, OfALockRecipeKeepTheMessageOfTheirError) {
     const auto core = client_core::of(c_);
-    const acquire_calls calls(core, local_queue::admits::one_at_a_time);
+    const acquire_calls calls(core);
     const auto as = std::make_shared<const queue_recipe>(
         queue_recipe_of(*core, "/secret/lock", lock_names, {}));
     ensemble_.create("/secret");
     ensemble_.set_acl("/secret", {{"world", "anyone", permission::read}});
-    const auto refused = keep_hold(calls.acquire_async(as, without_limit, {}), all_);
+    const auto refused = keep_hold(calls.await_acquire(as, without_limit, {}), all_);
     ASSERT_TRUE(queue_.run_until([&] { return refused.done(); }));
     ASSERT_EQ(all_.errors.size(), 1U);
     EXPECT_NE(all_.errors.front().find("/secret"), std::string::npos) << all_.errors.front();
     const auto open =
         std::make_shared<const queue_recipe>(queue_recipe_of(*core, "/open", lock_names, {}));
-    const auto granted = keep_hold(calls.acquire_async(open, without_limit, {}), all_);
+    const auto granted = keep_hold(calls.await_acquire(open, without_limit, {}), all_);
     ASSERT_TRUE(queue_.run_until([&] { return granted.done(); }));
     EXPECT_EQ(all_.held.size(), 1U);
 }

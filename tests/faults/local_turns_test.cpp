@@ -111,7 +111,7 @@ TEST_F(LocalTurns, AreNotPassedForLongByAThreadThatNeverRests) {
         core, local_queue::admits::one_at_a_time, std::make_shared<place_turns>(core, as));
     std::vector<hold> granted;
     for (int i = 0; i < 3; ++i) {
-        queue->call(as, nullptr)->start(local_queue::for_ever, {}, [&](acquire_call::result r) {
+        queue->call(as, nullptr)->start(no_timeout, {}, [&](acquire_call::result r) {
             granted.push_back(std::move(r.value));
         });
     }

@@ -1,27 +1,31 @@
-#include "semaphore/permit_terms.hpp"
+#include "semaphore/permit_demand.hpp"
 
+#include "client/blocking_read.hpp"
 #include "loop/paced_retry.hpp"
 #include "queue/own_znode.hpp"
+#include "queue/participants.hpp"
+#include "queue/queue_order.hpp"
 #include "semaphore/permits.hpp"
 #include "session/failure.hpp"
 #include "text/path.hpp"
 #include "znode/change_watch.hpp"
 #include "znode/znode_swap.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace latchkey::inline v0 {
 namespace {
 
-std::vector<std::string> paths_of(const permit_terms& terms, const std::string& prefix) {
+std::vector<std::string> paths_of(const permit_demand& demand, const std::string& prefix) {
     const auto path = [&](const std::string& ending) {
-        return join_path(terms.directory, prefix + ending);
+        return join_path(demand.directory, prefix + ending);
     };
-    if (!terms.leases) {
-        return {path(std::string(permit_marker) + std::to_string(terms.count))};
+    if (!demand.leases) {
+        return {path(std::string(permit_marker) + std::to_string(demand.count))};
     }
     std::vector<std::string> all;
-    for (std::uint32_t i = 0; i < terms.count; ++i) {
+    for (std::uint32_t i = 0; i < demand.count; ++i) {
         all.push_back(path(lease_ending(i)));
     }
     return all;
@@ -33,30 +37,29 @@ std::vector<std::string> paths_of(const permit_terms& terms, const std::string& 
 /// holds all that were taken before: one that is out of date can only count too many.
 class permit_grant final : public last_step {
 public:
-    /// `terms` are those of `recipe`; `prefix`: what the names of this attempt begin with.
+    /// `demand` is that of `recipe`; `prefix` is what the names of this attempt begin with.
     permit_grant(std::shared_ptr<client_core> core,
                  std::shared_ptr<const queue_recipe> recipe,
-                 const permit_terms& terms,
+                 const permit_demand& demand,
                  const std::string& prefix,
                  std::function<void(failure)> refused)
         : last_step(false),
           core_(std::move(core)),
           recipe_(std::move(recipe)),
-          terms_(terms),
-          permits_(paths_of(terms_, prefix)),
+          demand_(demand),
+          permits_(paths_of(demand_, prefix)),
           refused_(std::move(refused)),
           retry_(core_->loop()) {}
 
     ~permit_grant() override { core_->heartbeat().withdraw(this); }
 
-    /// Asks what is free: sent right behind what tells that we are the first, it costs no round
-    /// trip. What was seen ahead counts if it was the first already then. Refuses what can never
-    /// fit.
-    void look_ahead() override {
-        ahead_.emplace();
-        looking_.start(look(nullptr), [this](seen s) {
+    /// Asks what is free. The answer counts if this participant was the first already then. Refuses
+    /// what can never be granted.
+    void ask_early() override {
+        early_.emplace();
+        asking_.start(look(nullptr), [this](seen s) {
             failure why = refusal(s);
-            why ? refused_(std::move(why)) : ahead_->setter()(std::move(s));
+            why ? refused_(std::move(why)) : early_->setter()(std::move(s));
         });
     }
 
@@ -76,29 +79,29 @@ private:
     [[nodiscard]] task<std::optional<end>> swap(std::string from, seen s);
 
     [[nodiscard]] std::optional<std::uint32_t> limit(const seen& s) const {
-        return terms_.leases ? terms_.limit : read_limit(s.limit->data);
+        return demand_.leases ? demand_.limit : read_limit(s.limit->data);
     }
 
     [[nodiscard]] failure refusal(const seen& s) const;
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> recipe_;
-    const permit_terms& terms_;               ///< kept by `recipe_`
+    const permit_demand& demand_;             ///< kept by `recipe_`
     const std::vector<std::string> permits_;  ///< the paths of the znodes to be
     const std::function<void(failure)> refused_;
 
-    running_task looking_;                ///< ahead of the turn
-    std::optional<oneshot<seen>> ahead_;  ///< what that shows
+    running_task asking_;                 ///< early
+    std::optional<oneshot<seen>> early_;  ///< the answer to that
     bool taking_ = false;
     paced_retry retry_;
 };
 
 task<last_step::end> permit_grant::take(place p) {
-    using enum end::kind;
-    std::optional<seen> ahead;
+    using enum step_end;
+    std::optional<seen> early;
     if (p.first_since) {
-        auto& looked = *ahead_;
-        ahead = co_await looked;
+        auto& asked = *early_;
+        early = co_await asked;
     }
     bool watching = false;  // the permits, because there were too few
     while (true) {
@@ -106,8 +109,8 @@ task<last_step::end> permit_grant::take(place p) {
         co_await connected;
         const change_watch changes;
         seen s;
-        if (ahead) {
-            s = *std::exchange(ahead, std::nullopt);
+        if (early) {
+            s = *std::exchange(early, std::nullopt);
         } else {
             auto looking = look(watching ? &changes : nullptr);
             s = co_await looking;
@@ -120,7 +123,7 @@ task<last_step::end> permit_grant::take(place p) {
         }
         const std::optional<std::uint32_t> most = limit(s);
         if (most) {
-            terms_.limit_was_right->store(true);
+            demand_.limit_was_right->store(true);
         }
         if (s.limit && s.limit->code == result_code::no_node) {
             co_return end{gone};  // the semaphore was removed, and our place with it
@@ -129,7 +132,7 @@ task<last_step::end> permit_grant::take(place p) {
             watching = false;
             auto pause = core_->pause(retry_);
             co_await pause;
-        } else if (terms_.taken(s.taken.names) + terms_.count <= *most) {
+        } else if (demand_.taken(s.taken.names) + demand_.count <= *most) {
             watching = false;
             auto swapping = swap(p.znode.path(), std::move(s));
             std::optional<end> e = co_await swapping;
@@ -139,7 +142,7 @@ task<last_step::end> permit_grant::take(place p) {
             auto pause = retry_.short_pause();
             co_await pause;
         } else if (!p.wait) {
-            co_return end{full};
+            co_return end{refused};
         } else if (!watching) {
             // Next to be granted: it has to be believed then, and its znode has to be there.
             core_->heartbeat().demand(this, p.znode.path());
@@ -158,10 +161,10 @@ task<permit_grant::seen> permit_grant::look(const change_watch* changes) const {
     };
     seen s;
     std::optional<oneshot<reply>> limit_asked;
-    if (!terms_.leases) {
-        limit_asked.emplace(send(request::get(terms_.semaphore)));
+    if (!demand_.leases) {
+        limit_asked.emplace(send(request::get(demand_.semaphore)));
     }
-    auto taken_asked = send(request::children(terms_.directory));
+    auto taken_asked = send(request::children(demand_.directory));
     if (limit_asked) {
         auto& asked = *limit_asked;
         s.limit = co_await asked;
@@ -172,14 +175,14 @@ task<permit_grant::seen> permit_grant::look(const change_watch* changes) const {
 
 /// What was seen and will not change by waiting.
 failure permit_grant::refusal(const seen& s) const {
-    const std::string name = '"' + escaped(terms_.semaphore) + '"';
+    const std::string name = '"' + escaped(demand_.semaphore) + '"';
     const auto is = [&s](result_code code) { return s.limit && s.limit->code == code; };
     for (const result_code code : {s.limit ? s.limit->code : result_code::ok, s.taken.code}) {
         if (refused_for_good(code)) {
-            return failure_of(code, terms_.semaphore);
+            return failure_of(code, demand_.semaphore);
         }
     }
-    if (is(result_code::no_node) && !terms_.limit) {
+    if (is(result_code::no_node) && !demand_.limit) {
         return {errc::no_such_znode,
                 "there is no semaphore " + name + "; give a number of permits to create it"};
     }
@@ -189,14 +192,14 @@ failure permit_grant::refusal(const seen& s) const {
             errc::not_a_semaphore,
             name + " is not a semaphore: its data is not a number of permits; use another path"};
     }
-    if (known && terms_.limit.value_or(*known) != *known && !terms_.limit_was_right->load()) {
+    if (known && demand_.limit.value_or(*known) != *known && !demand_.limit_was_right->load()) {
         return {errc::invalid_argument,
                 name + " has " + std::to_string(*known) + " permits, not " +
-                    std::to_string(*terms_.limit) + "; leave the number out, or resize it"};
+                    std::to_string(*demand_.limit) + "; leave the number out, or resize it"};
     }
-    if (known && terms_.count > *known) {
+    if (known && demand_.count > *known) {
         return {errc::invalid_argument,
-                std::to_string(terms_.count) + " permits of " + name +
+                std::to_string(demand_.count) + " permits of " + name +
                     " can never be granted: its limit is " + std::to_string(*known)};
     }
     return {};
@@ -208,7 +211,7 @@ task<std::optional<last_step::end>> permit_grant::swap(std::string from, seen s)
     if (!s.taken.ok()) {
         // There were no permits for long, and the servers have removed the empty container.
         creation.emplace(core_->send(
-            request::create(terms_.directory, {}, create_mode::container, *recipe_->access)));
+            request::create(demand_.directory, {}, create_mode::container, *recipe_->access)));
     }
     std::vector<request> to;
     for (const std::string& path : permits_) {
@@ -216,31 +219,31 @@ task<std::optional<last_step::end>> permit_grant::swap(std::string from, seen s)
             path, recipe_->data(recipe_->mode), create_mode::ephemeral, *recipe_->access));
     }
     std::vector<request> guards;
-    if (!terms_.leases) {
-        guards.push_back(request::check(terms_.semaphore, s.limit->stat.version));
+    if (!demand_.leases) {
+        guards.push_back(request::check(demand_.semaphore, s.limit->stat.version));
     }
     taking_ = true;
     auto swapping = swap_znodes(core_, std::move(to), std::move(guards), std::move(from));
     swapped done_now = co_await swapping;
     taking_ = false;
     if (done_now.what == swapped::kind::done) {
-        co_return end{.what = end::kind::admitted, .paths = permits_, .found = done_now.in_doubt};
+        co_return end{.what = step_end::done, .new_paths = permits_, .found = done_now.in_doubt};
     }
     if (done_now.what == swapped::kind::gone) {
-        co_return end{end::kind::gone};
+        co_return end{step_end::gone};
     }
     if (done_now.what == swapped::kind::refused) {
         if (done_now.in_doubt) {
             core_->deletes().add(permits_, nullptr);  // what was left of them
         }
-        co_return end{end::kind::refused, std::move(done_now.why)};
+        co_return end{step_end::refused, std::move(done_now.why)};
     }
     // Resized meanwhile, or the directory does not exist.
     if (creation) {
         auto& asked = *creation;
         const reply made = co_await asked;
         if (refused_for_good(made.code)) {
-            co_return end{end::kind::refused, failure_of(made.code, terms_.directory)};
+            co_return end{step_end::refused, failure_of(made.code, demand_.directory)};
         }
     }
     co_return std::nullopt;
@@ -259,16 +262,16 @@ queue_recipe permit_queue_of(const client_core& core,
 
 }  // namespace
 
-std::unique_ptr<last_step> permit_terms::make_step(std::shared_ptr<client_core> core,
-                                                   std::shared_ptr<const queue_recipe> recipe,
-                                                   const std::string& prefix,
-                                                   std::function<void(failure)> refused) const {
+std::unique_ptr<last_step> permit_demand::make_step(std::shared_ptr<client_core> core,
+                                                    std::shared_ptr<const queue_recipe> recipe,
+                                                    const std::string& prefix,
+                                                    std::function<void(failure)> refused) const {
     return std::make_unique<permit_grant>(
         std::move(core), std::move(recipe), *this, prefix, std::move(refused));
 }
 
-directory_creation permit_terms::create_directories(client_core& core,
-                                                    const queue_recipe& recipe) const {
+directory_creation permit_demand::create_directories(client_core& core,
+                                                     const queue_recipe& recipe) const {
     directory_creation made = leases ? core.create_directories(semaphore, *recipe.access)
                                      : core.create_parents(semaphore, *recipe.access);
     if (limit && !leases) {
@@ -287,27 +290,68 @@ directory_creation permit_terms::create_directories(client_core& core,
     return made;
 }
 
-std::uint64_t permit_terms::taken(const std::vector<std::string>& names) const noexcept {
+std::uint32_t permit_demand::permits_in(std::string_view name) const noexcept {
+    return leases ? 1 : permits_of(name).value_or(0);
+}
+
+std::uint64_t permit_demand::taken(const std::vector<std::string>& names) const noexcept {
     return leases ? names.size() : permits_taken(names);
+}
+
+std::uint32_t permit_demand::free_of(std::uint32_t most,
+                                     const std::vector<std::string>& names) const noexcept {
+    return most - static_cast<std::uint32_t>(std::min<std::uint64_t>(most, taken(names)));
 }
 
 // ---- the calls ----
 
 permit_calls::permit_calls(const std::shared_ptr<client_core>& core,
-                           permit_terms t,
+                           permit_demand d,
                            const std::string& name,
                            const queue_markers& markers,
                            lock_options options)
-    : terms(std::move(t)),
-      queue(permit_queue_of(*core, terms.semaphore, name, markers, std::move(options))),
-      acquire(core, local_queue::admits::everybody) {}
+    : demand(std::move(d)),
+      queue(permit_queue_of(*core, demand.semaphore, name, markers, std::move(options))),
+      acquire(core) {}
 
 std::shared_ptr<const queue_recipe> permit_calls::with(std::uint32_t permits) const {
-    auto mine = std::make_shared<permit_terms>(terms);
+    auto mine = std::make_shared<permit_demand>(demand);
     mine->count = permits;
     auto recipe = std::make_shared<queue_recipe>(queue);
-    recipe->terms = std::move(mine);
+    recipe->step_maker = std::move(mine);
     return recipe;
+}
+
+std::vector<reply> permit_calls::read(const std::vector<request>& questions) const {
+    std::vector<reply> answers = blocking_read(acquire.core(), questions);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        failure_of(answers[i].code, questions[i].path, questions[i].what)
+            .raise_unless(answers[i].tells_whether_there());
+    }
+    return answers;
+}
+
+std::vector<participant> permit_calls::participants(const std::vector<std::string>& holders,
+                                                    const std::vector<std::string>& waiters) const {
+    std::vector<std::string> paths = paths_in(demand.directory, holders);
+    for (std::string& path : paths_in(queue.directory, in_order(waiters, queue.markers))) {
+        paths.push_back(std::move(path));
+    }
+    std::vector<participant> found = read_participants(acquire.core(), queue.markers, paths);
+    for (participant& p : found) {
+        if (parent_of(p.path) == demand.directory) {
+            p.sequence = 0;
+            p.permits = demand.permits_in(p.name);
+        }
+    }
+    return found;
+}
+
+/// Curator counts every child of `leases`, whatever its name is.
+bool permit_calls::revoke(const participant& whom) const {
+    return whom.permits > 0 && demand.permits_in(whom.name) > 0
+               ? revoke_in(acquire.core(), demand.directory, whom)
+               : revoke_in(acquire.core(), queue.directory, queue.markers, whom);
 }
 
 }  // namespace latchkey::inline v0
