@@ -2,6 +2,7 @@
 
 #include "loop/loop.hpp"
 
+#include <cerrno>
 #include <cstdint>
 #include <memory>
 
@@ -24,6 +25,11 @@ public:
     /// what was awaited before in that direction. An empty task means to await nothing.
     virtual void await(direction d, loop::task ready) = 0;
 };
+
+/// Whether the last call on a descriptor, which failed, is to be made again once that is ready.
+[[nodiscard]] inline bool would_block() noexcept {
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
 
 /// A loop that also waits for descriptors. The adapter to the C client runs on it.
 class io_loop : public loop {

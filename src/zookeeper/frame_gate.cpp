@@ -1,5 +1,7 @@
 #include "zookeeper/frame_gate.hpp"
 
+#include "loop/io_loop.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -27,10 +29,6 @@ std::size_t length_at(const std::string& bytes, std::size_t begin) noexcept {
     std::uint32_t length = 0;
     std::memcpy(&length, bytes.data() + begin, sizeof length);
     return ntohl(length);
-}
-
-bool would_block() noexcept {
-    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
 }  // namespace
