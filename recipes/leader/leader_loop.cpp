@@ -171,7 +171,7 @@ void leader_loop::on_place(const queue_position* p) {
 /// Null if the candidate was closed before.
 std::shared_ptr<leader_term> leader_loop::begin_term(attempt::grant g) {
     const std::any seen = std::move(g.seen);
-    held_place::notifications then;
+    held_place::use then;
     then.released = [weak = weak_from_this()] {
         if (const auto self = weak.lock()) {
             self->holds_ = false;
@@ -184,7 +184,7 @@ std::shared_ptr<leader_term> leader_loop::begin_term(attempt::grant g) {
             note(true);
         }
     };
-    hold held = held_place::publish(core_, recipe_, std::move(g), span_, std::move(then), {});
+    hold held = held_place::publish(core_, recipe_, std::move(g), span_, std::move(then));
     auto granted = fork_safe<leader_term>(
         core_, std::move(held), *profile_, std::any_cast<record_seen>(&seen));
     {
