@@ -11,6 +11,29 @@
 #include <utility>
 
 namespace latchkey::inline v0 {
+namespace {
+
+/// Creates the records, all or none, if the znodes are there: `multi[check znodes..., create
+/// records...]`. Ends with `ok` when they are there, whatever requests and answers are lost. In one
+/// session. All parameters outlive the task.
+task<result_code> create_records(client_core& core, const queue_recipe& recipe, own_znodes& of) {
+    std::vector<request> all;
+    for (const std::string& own : of.paths()) {
+        all.push_back(request::check(own));
+        of.records.push_back(
+            join_path(parent_of(own), name_of_delay(recipe.options().lock_delay, own)));
+    }
+    for (const std::string& record : of.records) {
+        all.push_back(request::create(
+            record, recipe.data(recipe.mode), create_mode::persistent, *recipe.access));
+    }
+    auto writing = until_answered(core, request::multi(std::move(all)));
+    const reply r = co_await writing;
+    // No other participant has this number: it was done before, and the answer was lost.
+    co_return r.code == result_code::node_exists ? result_code::ok : r.code;
+}
+
+}  // namespace
 
 attempt::attempt(const std::shared_ptr<client_core>& core,
                  const std::shared_ptr<const queue_recipe>& recipe,
@@ -42,8 +65,9 @@ task<std::optional<attempt::end>> attempt::join() {
     if (only_if_first_) {
         auto looking = look_at_queues(core_, recipe_);
         queues_seen seen = co_await looking;
-        if (seen.directories_exist && !directory_known_) {
-            look_at_access(*core_, *recipe_);  // as the client that creates them does
+        const bool news = seen.directories_exist && !directory_known_;
+        for (const std::string& path : news ? recipe_->all_paths() : std::vector<std::string>()) {
+            core_->look_at_access(path, *recipe_->access);  // as the client that creates them does
         }
         directory_known_ = seen.directories_exist;
         if (!seen.free) {
@@ -186,12 +210,6 @@ void attempt::session_connected() {
         }
     } else if (waits_) {
         waits_->session_connected();
-    }
-}
-
-void attempt::znode_missing(const std::string& path) {
-    if (own_znode* const missing = znodes_.find(path)) {
-        on_gone(*missing);
     }
 }
 

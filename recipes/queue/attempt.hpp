@@ -73,7 +73,12 @@ public:
     void start();
 
     void session_connected();
-    void znode_missing(const std::string& path);
+
+    void znode_missing(const std::string& path) {
+        if (own_znode* const missing = znodes_.find(path)) {
+            on_gone(*missing);
+        }
+    }
 
     /// Instead of an end: creates nothing from now on, and deletes what it has created, also what
     /// it finds later. `gone` is called when that is gone, perhaps inside this call, and may

@@ -294,10 +294,6 @@ std::optional<protected_create::joined> protected_create::one_creation(
     return std::nullopt;
 }
 
-bool protected_create::is_ours(const candidate& c) const {
-    return c.found.stat.ephemeral_owner == core_->session_id();
-}
-
 /// Returns whether there were any.
 bool protected_create::delete_ours(const candidates& found) {
     bool any = false;

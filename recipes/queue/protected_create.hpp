@@ -85,7 +85,11 @@ private:
     [[nodiscard]] std::optional<candidates> candidates_in(
         const std::vector<directory_lists::answer>& lists) const;
     [[nodiscard]] std::optional<joined> one_creation(const candidates& found) const;
-    [[nodiscard]] bool is_ours(const candidate& c) const;
+
+    [[nodiscard]] bool is_ours(const candidate& c) const {
+        return c.found.stat.ephemeral_owner == core_->session_id();
+    }
+
     bool delete_ours(const candidates& found);
     void resolve_absent(bool partly_deleted);
     joined resolved(joined j);

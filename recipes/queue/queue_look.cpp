@@ -88,10 +88,4 @@ task<queues_seen> look_at_queues(std::shared_ptr<client_core> core,
     }
 }
 
-void look_at_access(client_core& core, const queue_recipe& recipe) {
-    for (const std::string& each : recipe.all_paths()) {
-        core.look_at_access(each, *recipe.access);
-    }
-}
-
 }  // namespace latchkey::inline v0

@@ -81,15 +81,19 @@ private:
 
     void session_connected() override;
     void session_ended(loss_reason why) override;
-    void znode_missing(const std::string& path) override;
+
+    void znode_missing(const std::string& path) override {
+        if (attempt_) {
+            attempt_->znode_missing(path);
+        }
+    }
+
     void client_closed(const failure& why) override;
 
     void on_ended(attempt::end e);
-    void on_place_lost();
-
+    void drop_attempt();
     void begin_attempt();
     void start_attempt();
-    void begin_anew();
     void give_up(failure why);
     void notify(outcome o);
     void finish(outcome o);

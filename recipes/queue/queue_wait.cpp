@@ -36,18 +36,6 @@ queue_wait::queue_wait(const std::shared_ptr<client_core>& core,
       delay_(core_->loop()),
       retry_(core_->loop()) {}
 
-queue_wait::~queue_wait() {
-    core_->heartbeat().withdraw(this);
-}
-
-std::string queue_wait::directory() const {
-    return std::string(parent_of(znode_.path()));
-}
-
-std::string queue_wait::predecessor() const {
-    return join_path(directory(), verdict_.blocker);
-}
-
 task<queue_wait::end> queue_wait::run(directory_lists::answer at_hand) {
     std::optional<predecessor_read> seen;
     while (true) {

@@ -69,10 +69,4 @@ void queue_waits::session_connected() {
     }
 }
 
-void queue_waits::publish_front() {
-    if (each_.size() == 1) {
-        each_.front().wait->publish_front();
-    }
-}
-
 }  // namespace latchkey::inline v0

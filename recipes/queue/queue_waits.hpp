@@ -30,7 +30,11 @@ public:
     void session_connected();
 
     /// As queue_wait's, if there is one queue.
-    void publish_front();
+    void publish_front() {
+        if (each_.size() == 1) {
+            each_.front().wait->publish_front();
+        }
+    }
 
 private:
     struct in_queue {
