@@ -7,6 +7,14 @@
 namespace latchkey::inline v0 {
 namespace {
 
+constexpr std::size_t guid_size = 36;
+constexpr char first_of_delay = '8';
+constexpr std::size_t delay_digits = 7;
+constexpr std::size_t number_size = 1 + delay_digits + sequence_digits;
+
+constexpr std::string_view mark_prefix = "latchkey-first ";
+constexpr std::size_t longest_mark = 256;
+
 bool all_digits(std::string_view text) {
     return !text.empty() &&
            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -52,15 +60,6 @@ queue_place place_of(std::string_view name, const queue_markers& markers) noexce
 
 // ---- lock delays ----
 
-namespace {
-
-constexpr std::size_t guid_size = 36;
-constexpr char first_of_delay = '8';
-constexpr std::size_t delay_digits = 7;
-constexpr std::size_t number_size = 1 + delay_digits + sequence_digits;
-
-}  // namespace
-
 std::string name_of_delay(std::chrono::milliseconds delay, std::string_view holder) {
     std::string text = std::to_string(delay.count());
     text.insert(0, delay_digits - text.size(), '0');
@@ -93,13 +92,6 @@ std::optional<delay_record> delay_record_of(std::string_view name) noexcept {
 }
 
 // ---- the front of a queue ----
-
-namespace {
-
-constexpr std::string_view mark_prefix = "latchkey-first ";
-constexpr std::size_t longest_mark = 256;
-
-}  // namespace
 
 std::string front_mark(std::string_view name) {
     return std::string(mark_prefix) + std::string(name);
