@@ -65,8 +65,12 @@ private:
     [[nodiscard]] task<bool> has_failed();
     void cool_down(std::chrono::nanoseconds time);
     void open_mailbox();
-    void close_mailbox();
-    void on_message(const server_stat& stat, const std::string& data);
+
+    void close_mailbox() {
+        if (const auto closed = std::exchange(mailbox_, nullptr)) {
+            closed->leave();
+        }
+    }
 
     [[nodiscard]] int priority() const noexcept {
         return cool_.running() ? lowest_priority : how_.priority;
@@ -76,7 +80,9 @@ private:
     [[nodiscard]] task<bool> watch_peers();
     [[nodiscard]] task<bool> make_offers();
     void end_order(leader_latch::transfer what);
-    [[nodiscard]] bool over() const;
+
+    /// Then the term is over too, even if it does not know that yet.
+    [[nodiscard]] bool over() const { return core_->session_id() == 0 || core_->closed_why(); }
 
     [[nodiscard]] std::chrono::nanoseconds patience() const { return core_->session_timeout() / 6; }
 
