@@ -39,16 +39,13 @@ task<mode_change::end> mode_change::swap_for_reader() {
     std::vector<request> guards{request::check(recipe_->directory)};
     auto swapping = swap_znodes(core_, std::move(creation), std::move(guards), own);
     swapped s = co_await swapping;
-    switch (s.what) {
-        case swapped::kind::done:
-            co_return end{step_end::done, {}, std::move(to)};
-        case swapped::kind::refused:
-            co_return end{step_end::refused, std::move(s.why)};
-        case swapped::kind::gone:
-        case swapped::kind::guard_failed:  // without its directory it is gone, too
-            break;
+    if (s.what == swapped::kind::done) {
+        co_return end{step_end::done, {}, std::move(to)};
     }
-    co_return end{step_end::gone};
+    if (s.what == swapped::kind::refused) {
+        co_return end{step_end::refused, std::move(s.why)};
+    }
+    co_return end{step_end::gone};  // if its directory is, it is gone, too
 }
 
 task<mode_change::end> mode_change::wait_for_readers() {

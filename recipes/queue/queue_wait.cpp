@@ -204,18 +204,13 @@ std::optional<queue_wait::end> queue_wait::judge(const listing& l) {
     if (has_place && verdict_.delay.count() == 0 && !owner_.on_placed(znode_, verdict_)) {
         return end{step_end::refused};
     }
-    switch (verdict_.what) {
-        case acquired:
-            return end{step_end::done};
-        case gone:
-            return end{step_end::gone};
-        case exhausted:
-        case malformed:
-            return end{step_end::refused, refusal_of(verdict_, directory())};
-        case wait:
-            break;
+    if (verdict_.what == wait) {
+        return std::nullopt;
     }
-    return std::nullopt;
+    if (verdict_.what == acquired || verdict_.what == gone) {
+        return end{verdict_.what == acquired ? step_end::done : step_end::gone};
+    }
+    return end{step_end::refused, refusal_of(verdict_, directory())};
 }
 
 void queue_wait::demand_validity_if_next() {
