@@ -136,17 +136,14 @@ std::string_view attempt::prefix() const noexcept {
 void attempt::wait_until_first() {
     queue_wait::owner& self = *this;
     waits_.emplace(core_, recipe_, znodes_, prefix(), rule(), self);
-    running_.start(waits_->run(std::exchange(listed_, {})),
-                   [this](queue_wait::end how) { on_waited(std::move(how)); });
-}
-
-void attempt::on_waited(queue_wait::end how) {
-    if (how.what != step_end::done) {
-        finish({how.what, std::move(how.why)});
-    } else {
-        is_first_ = true;
-        running_.start(until_granted(), [this](end e) { finish(std::move(e)); });
-    }
+    running_.start(waits_->run(std::exchange(listed_, {})), [this](queue_wait::end how) {
+        if (how.what != step_end::done) {
+            finish({how.what, std::move(how.why)});
+        } else {
+            is_first_ = true;
+            running_.start(until_granted(), [this](end e) { finish(std::move(e)); });
+        }
+    });
 }
 
 /// The first everywhere takes the recipe's last step, and proves its session.

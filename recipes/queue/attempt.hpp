@@ -112,7 +112,6 @@ private:
     [[nodiscard]] task<std::optional<end>> join();
     void note_joined(const protected_create::joined& j);
     void wait_until_first();
-    void on_waited(queue_wait::end how);
     [[nodiscard]] task<end> until_granted();
     [[nodiscard]] task<result_code> prove(bool look_for_them);
     [[nodiscard]] grant granted(std::any seen);

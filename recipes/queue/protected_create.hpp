@@ -77,7 +77,6 @@ private:
     [[nodiscard]] joined joined_from(const reply& created,
                                      std::int64_t zxid,
                                      std::vector<directory_lists::answer> lists) const;
-    [[nodiscard]] bool is_last_everywhere(const joined& j) const;
     [[nodiscard]] next after_refusal(const reply& created,
                                      const std::vector<directory_creation>& made);
 
