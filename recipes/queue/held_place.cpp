@@ -106,13 +106,6 @@ void held_place::on_revocation() {
     }
 }
 
-/// What the own znode's watch would have reported, had it been set.
-void held_place::znode_missing(const std::string& path) {
-    if (own_znode* const missing = znodes_.find(path)) {
-        on_gone(*missing);
-    }
-}
-
 /// Deleted by another client, unless it is just being exchanged for another one.
 void held_place::on_gone(own_znode& z) {
     if (!is_swapping()) {
@@ -135,12 +128,6 @@ void held_place::end_turns() {
     hold_ = std::move(hold);
     if (is_over) {
         release(nullptr);
-    }
-}
-
-void held_place::let_others_join() {
-    if (const auto notify = std::exchange(on_released_, nullptr)) {
-        notify();
     }
 }
 
@@ -288,10 +275,8 @@ void held_place::convert(lock_mode to, bool wait, converted done) {
         });
     if (to == lock_mode::shared) {
         watch_delay_.cancel();
-        change_->to_shared();
-    } else {
-        change_->to_exclusive(wait);
     }
+    change_->start(to, wait);
 }
 
 void held_place::on_mode_changed(lock_mode to, mode_change::end how) {
@@ -325,12 +310,6 @@ void held_place::cancel_conversion() {
         change_.reset();
         watch_soon();
         end_conversion({}, false);
-    }
-}
-
-void held_place::end_conversion(failure why, bool done) {
-    if (const auto notify = std::exchange(converted_, nullptr)) {
-        notify(std::move(why), done);
     }
 }
 

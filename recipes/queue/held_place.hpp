@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -76,22 +77,40 @@ private:
         step_down(loss_reason::deadline_passed);
     }
 
-    void znode_missing(const std::string& path) override;
     void client_closed(const failure& why) override;
+
+    /// What the own znode's watch would have reported, had it been set.
+    void znode_missing(const std::string& path) override {
+        if (own_znode* const missing = znodes_.find(path)) {
+            on_gone(*missing);
+        }
+    }
 
     // own_znode::owner
     void on_gone(own_znode& z) override;
     void on_revocation() override;
 
     void end_turns();
-    void let_others_join();
+
+    void let_others_join() {
+        if (const auto notify = std::exchange(on_released_, nullptr)) {
+            notify();
+        }
+    }
+
     void watch_soon();
     void lose(loss_reason why);
     void step_down(loss_reason why);
     void on_max_hold();
     void note_gone(bool confirmed);
     void on_mode_changed(lock_mode to, mode_change::end how);
-    void end_conversion(failure why, bool done);
+
+    void end_conversion(failure why, bool done) {
+        if (const auto notify = std::exchange(converted_, nullptr)) {
+            notify(std::move(why), done);
+        }
+    }
+
     void delete_all();
     void release_if_meanwhile();
 

@@ -18,18 +18,9 @@ mode_change::mode_change(std::shared_ptr<client_core> core,
       prefix_(std::move(prefix)),
       done_(std::move(done)) {}
 
-void mode_change::to_shared() {
+task<mode_change::end> mode_change::swap_for_reader() {
     swapping_ = true;
     znode_.stop_watching();
-    running_.start(swap_for_reader(), done_);
-}
-
-void mode_change::to_exclusive(bool wait) {
-    may_wait_ = wait;
-    running_.start(wait_for_readers(), done_);
-}
-
-task<mode_change::end> mode_change::swap_for_reader() {
     const queue_markers& markers = recipe_->markers;
     const std::string own = znode_.path();
     const std::string number = own.substr(own.rfind(markers.exclusive) + markers.exclusive.size());

@@ -38,10 +38,11 @@ public:
                 std::string prefix,
                 std::function<void(end)> done);
 
-    void to_shared();
-
-    /// `wait` for those that are ahead, if there are any.
-    void to_exclusive(bool wait);
+    /// To exclusive: `wait` for those that are ahead, if there are any.
+    void start(lock_mode to, bool wait) {
+        may_wait_ = wait;
+        running_.start(to == lock_mode::shared ? swap_for_reader() : wait_for_readers(), done_);
+    }
 
     /// A list has shown who is ahead, since the change began.
     [[nodiscard]] bool is_answered() const noexcept { return answered_; }
