@@ -31,10 +31,6 @@ std::string leader_term::text_of(std::string data, bool clean) const {
          .successor = clean ? successor_ : std::string()});
 }
 
-std::string leader_term::unwritten() const {
-    return '"' + escaped(parent_of(state_->path())) + "\": nothing was written: ";
-}
-
 void leader_term::publish() {
     if (record_ && record_->written) {
         return;

@@ -10,6 +10,7 @@
 #include "loop/task.hpp"
 #include "queue/last_step.hpp"
 #include "session/failure.hpp"
+#include "text/path.hpp"
 #include "znode/guarded_write.hpp"
 
 #include <cstdint>
@@ -73,7 +74,11 @@ private:
     };
 
     [[nodiscard]] std::string text_of(std::string data, bool clean) const;
-    [[nodiscard]] std::string unwritten() const;
+
+    [[nodiscard]] std::string unwritten() const {
+        return '"' + escaped(parent_of(state_->path())) + "\": nothing was written: ";
+    }
+
     [[nodiscard]] failure over(bool sent) const;
     void begin_writing();
     [[nodiscard]] task<bool> write_all();

@@ -282,9 +282,7 @@ void attempt::delete_znodes() {
         std::exchange(when_gone_, nullptr)();
         return;
     }
-    if (!perhaps.empty()) {
-        core_->deletes().add(perhaps, nullptr);
-    }
+    core_->deletes().add(perhaps, nullptr);
     core_->deletes().add(there, [gone = std::move(when_gone_)](bool) { gone(); });
 }
 
