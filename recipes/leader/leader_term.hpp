@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace latchkey::inline v0 {
 
@@ -31,7 +32,15 @@ public:
     leader_term(std::shared_ptr<client_core> core,
                 hold granted,
                 const candidate_profile& profile,
-                const record_seen* seen);
+                const record_seen* seen)
+        : core_(std::move(core)),
+          state_(hold_state::of(granted)),
+          id_(profile.id),
+          generation_(core_->generation()),
+          unclean_(seen != nullptr ? seen->unclean : std::string()),
+          held_(std::move(granted)),
+          data_(profile.data),
+          record_(seen != nullptr ? std::optional(*seen) : std::nullopt) {}
 
     [[nodiscard]] static leadership handle(std::shared_ptr<leader_term> term) noexcept {
         return leadership(std::move(term));

@@ -35,19 +35,6 @@ task<result_code> create_records(client_core& core, const queue_recipe& recipe, 
 
 }  // namespace
 
-attempt::attempt(const std::shared_ptr<client_core>& core,
-                 const std::shared_ptr<const queue_recipe>& recipe,
-                 bool only_if_first,
-                 bool directory_known,
-                 owner& o,
-                 std::function<void(end)> ended)
-    : core_(core),
-      recipe_(recipe),
-      owner_(o),
-      ended_(std::move(ended)),
-      only_if_first_(only_if_first),
-      directory_known_(directory_known) {}
-
 void attempt::start() {
     running_.start(join(), [this](std::optional<end> over) {
         if (when_gone_) {

@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -67,7 +68,13 @@ public:
             bool only_if_first,
             bool directory_known,
             owner& o,
-            std::function<void(end)> ended);
+            std::function<void(end)> ended)
+        : core_(core),
+          recipe_(recipe),
+          owner_(o),
+          ended_(std::move(ended)),
+          only_if_first_(only_if_first),
+          directory_known_(directory_known) {}
 
     /// With the next connection if there is none.
     void start();

@@ -7,17 +7,6 @@
 
 namespace latchkey::inline v0 {
 
-mode_change::mode_change(std::shared_ptr<client_core> core,
-                         std::shared_ptr<const queue_recipe> recipe,
-                         own_znode& z,
-                         std::string prefix,
-                         std::function<void(end)> done)
-    : core_(std::move(core)),
-      recipe_(std::move(recipe)),
-      znode_(z),
-      prefix_(std::move(prefix)),
-      done_(std::move(done)) {}
-
 task<mode_change::end> mode_change::swap_for_reader() {
     swapping_ = true;
     znode_.stop_watching();

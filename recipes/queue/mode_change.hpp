@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace latchkey::inline v0 {
 
@@ -36,7 +37,12 @@ public:
                 std::shared_ptr<const queue_recipe> recipe,
                 own_znode& z,
                 std::string prefix,
-                std::function<void(end)> done);
+                std::function<void(end)> done)
+        : core_(std::move(core)),
+          recipe_(std::move(recipe)),
+          znode_(z),
+          prefix_(std::move(prefix)),
+          done_(std::move(done)) {}
 
     /// To exclusive: `wait` for those that are ahead, if there are any.
     void start(lock_mode to, bool wait) {

@@ -11,14 +11,6 @@ constexpr auto give_up_limit = std::chrono::seconds(1);
 
 }  // namespace
 
-queue_participant::queue_participant(std::shared_ptr<client_core> core,
-                                     settings s,
-                                     std::shared_ptr<owner> o)
-    : core_(std::move(core)),
-      settings_(std::move(s)),
-      owner_(std::move(o)),
-      retry_(core_->loop()) {}
-
 void queue_participant::start() {
     if (core_->closed_why()) {
         core_->post([self = shared_from_this()] { self->finish({self->core_->closed_why()}); });
@@ -142,16 +134,6 @@ void queue_participant::finish(outcome o) {
 void queue_participant::notify(outcome o) {
     if (const auto notified = std::exchange(owner_, nullptr)) {
         notified->on_outcome(std::move(o));
-    }
-}
-
-void queue_participant::move_behind(const std::string& leader,
-                                    request invitation,
-                                    std::function<void(const std::string&)> done) {
-    if (attempt_) {
-        attempt_->move_behind(leader, std::move(invitation), std::move(done));
-    } else {
-        done({});
     }
 }
 

@@ -20,22 +20,6 @@ failure refusal_of(const queue_verdict& v, const std::string& directory) {
                 "until the directory is empty and the servers have removed it"};
 }
 
-queue_wait::queue_wait(const std::shared_ptr<client_core>& core,
-                       const std::shared_ptr<const queue_recipe>& recipe,
-                       own_znode& z,
-                       std::string_view ignored,
-                       queue_rule rule,
-                       owner& o)
-    : core_(core),
-      recipe_(recipe),
-      znode_(z),
-      ignored_(ignored),
-      owner_(o),
-      front_(core, recipe),
-      rule_(rule),
-      delay_(core_->loop()),
-      retry_(core_->loop()) {}
-
 task<queue_wait::end> queue_wait::run(directory_lists::answer at_hand) {
     std::optional<predecessor_read> seen;
     while (true) {

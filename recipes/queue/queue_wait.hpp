@@ -68,7 +68,16 @@ public:
                own_znode& z,
                std::string_view ignored,
                queue_rule rule,
-               owner& o);
+               owner& o)
+        : core_(core),
+          recipe_(recipe),
+          znode_(z),
+          ignored_(ignored),
+          owner_(o),
+          front_(core, recipe),
+          rule_(rule),
+          delay_(core_->loop()),
+          retry_(core_->loop()) {}
 
     ~queue_wait() { core_->heartbeat().withdraw(this); }
 

@@ -14,18 +14,6 @@
 
 namespace latchkey::inline v0 {
 
-leadership_transfer::leadership_transfer(std::shared_ptr<client_core> core,
-                                         std::shared_ptr<const queue_recipe> recipe,
-                                         std::shared_ptr<const candidate_profile> profile,
-                                         leader_candidate& candidate)
-    : core_(std::move(core)),
-      recipe_(std::move(recipe)),
-      profile_(std::move(profile)),
-      how_(profile_->preference.value_or(leader_preference())),
-      candidate_(candidate),
-      cool_(core_->loop()),
-      peers_(how_.hysteresis) {}
-
 void leadership_transfer::queue(const std::string& path) {
     if (!profile_->preference) {
         return;
