@@ -132,8 +132,6 @@ task<last_step::end> leader_grant::take(place p) {
                         .text = write_leader_record({.id = profile_.id,
                                                      .data = profile_.data,
                                                      .znode = std::string(name_of(own)),
-                                                     .token = 0,
-                                                     .is = leader_record::state::leading,
                                                      .unclean = record.unclean}),
                         .version = record.version,
                         .may_replace = refuse_foreign_data};

@@ -26,12 +26,6 @@ void leader_candidate::start() {
     core_->post([self = self()] { self->begin(); });
 }
 
-void leader_candidate::resign() {
-    if (const auto present = term()) {
-        present->state().lose(loss_reason::resigned);
-    }
-}
-
 void leader_candidate::close(leader_latch::closing how) {
     if (!note_closed()) {
         return;
@@ -116,12 +110,6 @@ task<leader_loop::next_step> leader_candidate::on_refused(failure why) {
     co_return next_step::pause;
 }
 
-void leader_candidate::client_closed(const failure& why) {
-    const auto keep = shared_from_this();
-    settle(why);
-    leader_loop::client_closed(why);
-}
-
 // ---- calls that wait ----
 
 void leader_candidate::settle(const failure& why, const leadership& term) {
@@ -176,20 +164,6 @@ void wait_for_term::note_confirmed() {
 void leader_candidate::on_place(const queue_position* p) {
     leader_loop::on_place(p);
     p != nullptr ? transfers_->queue(p->path) : transfers_->leave();
-}
-
-void leader_candidate::move_behind(const std::string& leader,
-                                   request invitation,
-                                   std::function<void(const std::string&)> done) {
-    if (participant_) {
-        participant_->move_behind(leader, std::move(invitation), std::move(done));
-    } else {
-        done({});
-    }
-}
-
-void leader_candidate::on_chosen() {
-    listeners_.notify([](const listener& l) { call_if_given(l.calls.chosen); }, false);
 }
 
 /// Asks the leader to finish. If that takes too long, counted from the first request, it is made to

@@ -36,7 +36,12 @@ public:
         return listeners_.add({.calls = std::move(l)});
     }
 
-    void resign();
+    void resign() {
+        if (const auto present = term()) {
+            present->state().lose(loss_reason::resigned);
+        }
+    }
+
     void close(leader_latch::closing how);
 
     /// No failure while it is open.
@@ -48,13 +53,15 @@ public:
 
     // ---- on the loop: what leadership_transfer decides ----
 
-    /// Moves the candidate right behind `leader`, as queue_participant::move_behind() does.
-    void move_behind(const std::string& leader,
-                     request invitation,
-                     std::function<void(const std::string&)> done);
+    /// Null if the candidate is in no queue, or leads.
+    [[nodiscard]] const std::shared_ptr<queue_participant>& participant() const noexcept {
+        return participant_;
+    }
 
     /// The candidate is next, right behind a leader that is asked to finish.
-    void on_chosen();
+    void on_chosen() {
+        listeners_.notify([](const listener& l) { call_if_given(l.calls.chosen); }, false);
+    }
 
     /// The leader is asked to finish and then to resign. `successor` is the name of a znode, if it
     /// is known.
@@ -75,7 +82,12 @@ private:
     /// An offer that was made to one place is not valid for the next one.
     void on_place(const queue_position* p) override;
     void on_confirmed() override;
-    void client_closed(const failure& why) override;
+
+    void client_closed(const failure& why) override {
+        const auto keep = shared_from_this();
+        settle(why);
+        leader_loop::client_closed(why);
+    }
 
     void on_end() override { transfers_->end(); }
 

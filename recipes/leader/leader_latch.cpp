@@ -22,6 +22,48 @@ void check_successor(const std::optional<std::string>& to) {
     }
 }
 
+void check_takes_part(const leader_candidate& c) {
+    c.closed_why().raise();
+    if (!c.profile().preference) {
+        throw error(
+            errc::invalid_argument,
+            "this leader_latch cannot transfer the leadership: give it a leader_preference");
+    }
+}
+
+/// How another client asks the leader to hand over.
+leader_latch::resignation request_to_resign(const client& c,
+                                            const std::string& path,
+                                            const std::optional<std::string>& to) {
+    using enum leader_latch::resignation;
+    const auto core = client_core::of(c);
+    check_path(path);
+    check_successor(to);
+    const std::string peers = peers_of(path);
+    const auto lists = blocking_read(*core, {request::children(path), request::children(peers)});
+    for (const reply& r : lists) {
+        failure_of(r.code, path, request::kind::children).raise_unless(r.tells_whether_there());
+    }
+    const auto queue = in_order(lists[0].names, latch_names);
+    if (queue.empty()) {
+        return no_leader;
+    }
+    const auto candidates = reachable(queue, lists[1].names);
+    if (candidates.empty() || candidates.front().znode != queue.front()) {
+        return not_possible;
+    }
+    const std::string mailbox = join_path(peers, candidates.front().mailbox);
+    const reply asked = blocking_read(
+        *core,
+        request::set(
+            mailbox,
+            write_mailbox_message({mailbox_message::kind::resign, to.value_or(std::string())})));
+    // If the mailbox does not exist, that leader has gone already.
+    failure_of(asked.code, mailbox, request::kind::set)
+        .raise_unless(asked.ok() || asked.code == result_code::no_node);
+    return requested;
+}
+
 }  // namespace
 
 leader_latch::leader_latch(const client& c, std::string path, leader_options options) {
@@ -82,19 +124,6 @@ void leader_latch::resign() noexcept {
 
 // ---- handing over ----
 
-namespace {
-
-void check_takes_part(const leader_candidate& c) {
-    c.closed_why().raise();
-    if (!c.profile().preference) {
-        throw error(
-            errc::invalid_argument,
-            "this leader_latch cannot transfer the leadership: give it a leader_preference");
-    }
-}
-
-}  // namespace
-
 leader_latch::transfer leader_latch::transfer_within(const std::string& id,
                                                      std::chrono::nanoseconds timeout,
                                                      std::error_code& ec) {
@@ -132,44 +161,6 @@ const std::string& leader_latch::path() const noexcept {
 const std::string& leader_latch::id() const noexcept {
     return candidate_->profile().id;
 }
-
-// ---- how another client asks the leader to hand over ----
-
-namespace {
-
-leader_latch::resignation request_to_resign(const client& c,
-                                            const std::string& path,
-                                            const std::optional<std::string>& to) {
-    using enum leader_latch::resignation;
-    const auto core = client_core::of(c);
-    check_path(path);
-    check_successor(to);
-    const std::string peers = peers_of(path);
-    const auto lists = blocking_read(*core, {request::children(path), request::children(peers)});
-    for (const reply& r : lists) {
-        failure_of(r.code, path, request::kind::children).raise_unless(r.tells_whether_there());
-    }
-    const auto queue = in_order(lists[0].names, latch_names);
-    if (queue.empty()) {
-        return no_leader;
-    }
-    const auto candidates = reachable(queue, lists[1].names);
-    if (candidates.empty() || candidates.front().znode != queue.front()) {
-        return not_possible;
-    }
-    const std::string mailbox = join_path(peers, candidates.front().mailbox);
-    const reply asked = blocking_read(
-        *core,
-        request::set(
-            mailbox,
-            write_mailbox_message({mailbox_message::kind::resign, to.value_or(std::string())})));
-    // If the mailbox does not exist, that leader has gone already.
-    failure_of(asked.code, mailbox, request::kind::set)
-        .raise_unless(asked.ok() || asked.code == result_code::no_node);
-    return requested;
-}
-
-}  // namespace
 
 leader_latch::resignation leader_latch::request_resignation(const client& c,
                                                             const std::string& path,

@@ -42,25 +42,6 @@ leader_loop::leader_loop(std::shared_ptr<client_core> core,
       pause_(core_->loop()),
       rejoin_pause_(core_->loop()) {}
 
-// ---- any thread ----
-
-std::shared_ptr<leader_term> leader_loop::term() const {
-    const monitor_lock lock(guard_);
-    return term_;
-}
-
-bool leader_loop::closed() const {
-    const monitor_lock lock(guard_);
-    return closed_;
-}
-
-bool leader_loop::note_closed() {
-    const monitor_lock lock(guard_);
-    return !std::exchange(closed_, true);
-}
-
-// ---- on the loop ----
-
 void leader_loop::begin() {
     const bool was_idle = !std::exchange(wanted_, true);
     if (std::exchange(started_, true)) {
@@ -158,20 +139,10 @@ task<queue_participant::outcome> leader_loop::contend() {
     co_return o;
 }
 
-void leader_loop::on_outcome(queue_participant::outcome o) {
-    std::exchange(settle_, nullptr)(std::move(o));
-}
-
-void leader_loop::on_place(const queue_position* p) {
-    if (p != nullptr) {
-        core_->telemetry().queued(span_, p->path, p->position, recipe_->mode);
-    }
-}
-
 /// Null if the candidate was closed before.
 std::shared_ptr<leader_term> leader_loop::begin_term(attempt::grant g) {
     const std::any seen = std::move(g.seen);
-    held_place::notifications then;
+    held_place::use then;
     then.released = [weak = weak_from_this()] {
         if (const auto self = weak.lock()) {
             self->holds_ = false;
@@ -184,7 +155,7 @@ std::shared_ptr<leader_term> leader_loop::begin_term(attempt::grant g) {
             note(true);
         }
     };
-    hold held = held_place::publish(core_, recipe_, std::move(g), span_, std::move(then), {});
+    hold held = held_place::publish(core_, recipe_, std::move(g), span_, std::move(then));
     auto granted = fork_safe<leader_term>(
         core_, std::move(held), *profile_, std::any_cast<record_seen>(&seen));
     {

@@ -20,6 +20,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace latchkey::inline v0 {
 
@@ -39,7 +40,10 @@ public:
     [[nodiscard]] const candidate_profile& profile() const noexcept { return *profile_; }
 
     /// The present term; null if there is none.
-    [[nodiscard]] std::shared_ptr<leader_term> term() const;
+    [[nodiscard]] std::shared_ptr<leader_term> term() const {
+        const monitor_lock lock(guard_);
+        return term_;
+    }
 
 protected:
     static constexpr std::chrono::seconds longest_pause{30};
@@ -58,9 +62,15 @@ protected:
                 leader_options options);
 
     /// Any thread. Returns whether this is the first call.
-    bool note_closed();
+    bool note_closed() {
+        const monitor_lock lock(guard_);
+        return !std::exchange(closed_, true);
+    }
 
-    [[nodiscard]] bool closed() const;
+    [[nodiscard]] bool closed() const {
+        const monitor_lock lock(guard_);
+        return closed_;
+    }
 
     // ---- on the loop ----
 
@@ -83,7 +93,11 @@ protected:
     void delete_term_znode();
 
     // queue_participant::owner and session_listener
-    void on_place(const queue_position* p) override;
+    void on_place(const queue_position* p) override {
+        if (p != nullptr) {
+            core_->telemetry().queued(span_, p->path, p->position, recipe_->mode);
+        }
+    }
 
     void on_confirmed() override {}
 
@@ -100,7 +114,9 @@ protected:
     backoff pauses_{std::chrono::milliseconds(100), longest_pause};
 
 private:
-    void on_outcome(queue_participant::outcome o) final;
+    void on_outcome(queue_participant::outcome o) final {
+        std::exchange(settle_, nullptr)(std::move(o));
+    }
 
     [[nodiscard]] task<bool> live();
     [[nodiscard]] task<queue_participant::outcome> contend();

@@ -72,9 +72,8 @@ std::optional<leader_info> find_leader(const client& c, const std::string& path)
 std::vector<participant> find_participants(const client& c, const std::string& path) {
     check_path(path);
     auto all = list_participants(*client_core::of(c), path, candidate_names);
-    std::stable_sort(all.begin(), all.end(), [](const participant& one, const participant& other) {
-        return std::pair(one.sequence, one.czxid) < std::pair(other.sequence, other.czxid);
-    });
+    std::ranges::stable_sort(
+        all, {}, [](const participant& p) { return std::pair(p.sequence, p.czxid); });
     return all;
 }
 

@@ -3,6 +3,8 @@
 #include "client/fork_safe.hpp"
 #include "leader/selector_loop.hpp"
 
+#include <array>
+#include <cstddef>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -27,19 +29,9 @@ selector_loop::work blocking(leader_selector::work fn) {
 }  // namespace
 
 const char* to_string(selector_status s) noexcept {
-    switch (s) {
-        case selector_status::idle:
-            return "idle";
-        case selector_status::waiting:
-            return "waiting";
-        case selector_status::leading:
-            return "leading";
-        case selector_status::pausing:
-            return "pausing";
-        case selector_status::closed:
-            return "closed";
-    }
-    return "unknown";
+    constexpr std::array names{"idle", "waiting", "leading", "pausing", "closed"};
+    const auto status = static_cast<std::size_t>(s);
+    return status < names.size() ? names[status] : "unknown";
 }
 
 // ---- the selector ----

@@ -6,19 +6,6 @@
 
 namespace latchkey::inline v0 {
 
-leader_term::leader_term(std::shared_ptr<client_core> core,
-                         hold granted,
-                         const candidate_profile& profile,
-                         const record_seen* seen)
-    : core_(std::move(core)),
-      state_(hold_state::of(granted)),
-      id_(profile.id),
-      generation_(core_->generation()),
-      unclean_(seen != nullptr ? seen->unclean : std::string()),
-      held_(std::move(granted)),
-      data_(profile.data),
-      record_(seen != nullptr ? std::optional(*seen) : std::nullopt) {}
-
 /// The write that makes the leader leaves the token out: see leader_grant.
 std::string leader_term::text_of(std::string data, bool clean) const {
     return write_leader_record(
@@ -29,10 +16,6 @@ std::string leader_term::text_of(std::string data, bool clean) const {
          .is = clean ? leader_record::state::clean : leader_record::state::leading,
          .unclean = unclean_,
          .successor = clean ? successor_ : std::string()});
-}
-
-std::string leader_term::unwritten() const {
-    return '"' + escaped(parent_of(state_->path())) + "\": nothing was written: ";
 }
 
 void leader_term::publish() {

@@ -10,6 +10,7 @@
 #include "loop/task.hpp"
 #include "queue/last_step.hpp"
 #include "session/failure.hpp"
+#include "text/path.hpp"
 #include "znode/guarded_write.hpp"
 
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace latchkey::inline v0 {
 
@@ -30,7 +32,15 @@ public:
     leader_term(std::shared_ptr<client_core> core,
                 hold granted,
                 const candidate_profile& profile,
-                const record_seen* seen);
+                const record_seen* seen)
+        : core_(std::move(core)),
+          state_(hold_state::of(granted)),
+          id_(profile.id),
+          generation_(core_->generation()),
+          unclean_(seen != nullptr ? seen->unclean : std::string()),
+          held_(std::move(granted)),
+          data_(profile.data),
+          record_(seen != nullptr ? std::optional(*seen) : std::nullopt) {}
 
     [[nodiscard]] static leadership handle(std::shared_ptr<leader_term> term) noexcept {
         return leadership(std::move(term));
@@ -73,7 +83,11 @@ private:
     };
 
     [[nodiscard]] std::string text_of(std::string data, bool clean) const;
-    [[nodiscard]] std::string unwritten() const;
+
+    [[nodiscard]] std::string unwritten() const {
+        return '"' + escaped(parent_of(state_->path())) + "\": nothing was written: ";
+    }
+
     [[nodiscard]] failure over(bool sent) const;
     void begin_writing();
     [[nodiscard]] task<bool> write_all();

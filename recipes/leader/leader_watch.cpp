@@ -32,16 +32,6 @@ std::optional<std::size_t> oldest_of(const std::vector<reply>& heads) {
 leader_watch::leader_watch(std::shared_ptr<client_core> core, std::string directory)
     : session_task(std::move(core)), directory_(std::move(directory)), listeners_(core_) {}
 
-void leader_watch::end() noexcept {
-    listeners_.end();
-    stop_soon();
-}
-
-std::optional<leader_info> leader_watch::current() const {
-    const monitor_lock lock(guard_);
-    return current_;
-}
-
 /// In one session, until it is dropped. A connection shows nothing older than the connections
 /// before it: its first request was a write, or opened a session, which is a write too.
 task<bool> leader_watch::follow() {

@@ -40,13 +40,19 @@ public:
 
     /// Any thread. When it returns, no listener is running and none will run, unless a listener
     /// itself calls this.
-    void end() noexcept;
+    void end() noexcept {
+        listeners_.end();
+        stop_soon();
+    }
 
     /// Any thread. Reports to `l` from now on, until the result is destroyed.
     [[nodiscard]] subscription add(listener l) { return listeners_.add(std::move(l)); }
 
     /// Any thread.
-    [[nodiscard]] std::optional<leader_info> current() const;
+    [[nodiscard]] std::optional<leader_info> current() const {
+        const monitor_lock lock(guard_);
+        return current_;
+    }
 
     [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
 

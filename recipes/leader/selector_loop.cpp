@@ -14,10 +14,6 @@ namespace {
 /// The selector whose user code runs on this thread.
 thread_local const selector_loop* running = nullptr;
 
-std::exception_ptr exception_of(const failure& why) {
-    return std::make_exception_ptr(error(why.code, why.detail));
-}
-
 /// Whether this is an `error` with that code.
 bool has_code(const std::exception_ptr& what, const std::error_code& code) {
     try {
@@ -102,11 +98,6 @@ bool selector_loop::close(std::chrono::nanoseconds timeout) noexcept {
     return state_ == state::closed;
 }
 
-void selector_loop::set(state s) {
-    const monitor_lock lock(guard_);
-    state_ = s;
-}
-
 // ---- a term ----
 
 task<leader_loop::next_step> selector_loop::lead(std::shared_ptr<leader_term> granted) {
@@ -169,10 +160,6 @@ void selector_loop::finish(const std::shared_ptr<execution>& e,
 }
 
 // ---- what goes wrong ----
-
-task<leader_loop::next_step> selector_loop::on_refused(failure why) {
-    return fail(core_->callbacks().keep(exception_of(why)));
-}
 
 task<leader_loop::next_step> selector_loop::fail(thrown what) {
     if (closed()) {

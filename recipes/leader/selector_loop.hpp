@@ -71,7 +71,12 @@ private:
 
     // leader_loop
     task<next_step> lead(std::shared_ptr<leader_term> granted) override;
-    task<next_step> on_refused(failure why) override;
+
+    task<next_step> on_refused(failure why) override {
+        const auto what = std::make_exception_ptr(error(why.code, why.detail));
+        return fail(core_->callbacks().keep(what));
+    }
+
     void on_end() override;
 
     void on_place(const queue_position* p) override;
@@ -83,7 +88,10 @@ private:
     void finish(const std::shared_ptr<execution>& e, bool called, const std::exception_ptr& threw);
     void report(const std::exception_ptr& what) noexcept;
 
-    void set(state s);
+    void set(state s) {
+        const monitor_lock lock(guard_);
+        state_ = s;
+    }
 
     [[nodiscard]] std::shared_ptr<selector_loop> self() {
         return std::static_pointer_cast<selector_loop>(shared_from_this());

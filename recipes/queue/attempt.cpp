@@ -11,19 +11,29 @@
 #include <utility>
 
 namespace latchkey::inline v0 {
+namespace {
 
-attempt::attempt(const std::shared_ptr<client_core>& core,
-                 const std::shared_ptr<const queue_recipe>& recipe,
-                 bool only_if_first,
-                 bool directory_known,
-                 owner& o,
-                 std::function<void(end)> ended)
-    : core_(core),
-      recipe_(recipe),
-      owner_(o),
-      ended_(std::move(ended)),
-      only_if_first_(only_if_first),
-      directory_known_(directory_known) {}
+/// Creates the records, all or none, if the znodes are there: `multi[check znodes..., create
+/// records...]`. Ends with `ok` when they are there, whatever requests and answers are lost. In one
+/// session. All parameters outlive the task.
+task<result_code> create_records(client_core& core, const queue_recipe& recipe, own_znodes& of) {
+    std::vector<request> all;
+    for (const std::string& own : of.paths()) {
+        all.push_back(request::check(own));
+        of.records.push_back(
+            join_path(parent_of(own), name_of_delay(recipe.options().lock_delay, own)));
+    }
+    for (const std::string& record : of.records) {
+        all.push_back(request::create(
+            record, recipe.data(recipe.mode), create_mode::persistent, *recipe.access));
+    }
+    auto writing = until_answered(core, request::multi(std::move(all)));
+    const reply r = co_await writing;
+    // No other participant has this number: it was done before, and the answer was lost.
+    co_return r.code == result_code::node_exists ? result_code::ok : r.code;
+}
+
+}  // namespace
 
 void attempt::start() {
     running_.start(join(), [this](std::optional<end> over) {
@@ -42,8 +52,9 @@ task<std::optional<attempt::end>> attempt::join() {
     if (only_if_first_) {
         auto looking = look_at_queues(core_, recipe_);
         queues_seen seen = co_await looking;
-        if (seen.directories_exist && !directory_known_) {
-            look_at_access(*core_, *recipe_);  // as the client that creates them does
+        const bool news = seen.directories_exist && !directory_known_;
+        for (const std::string& path : news ? recipe_->all_paths() : std::vector<std::string>()) {
+            core_->look_at_access(path, *recipe_->access);  // as the client that creates them does
         }
         directory_known_ = seen.directories_exist;
         if (!seen.free) {
@@ -112,17 +123,14 @@ std::string_view attempt::prefix() const noexcept {
 void attempt::wait_until_first() {
     queue_wait::owner& self = *this;
     waits_.emplace(core_, recipe_, znodes_, prefix(), rule(), self);
-    running_.start(waits_->run(std::exchange(listed_, {})),
-                   [this](queue_wait::end how) { on_waited(std::move(how)); });
-}
-
-void attempt::on_waited(queue_wait::end how) {
-    if (how.what != step_end::done) {
-        finish({how.what, std::move(how.why)});
-    } else {
-        is_first_ = true;
-        running_.start(until_granted(), [this](end e) { finish(std::move(e)); });
-    }
+    running_.start(waits_->run(std::exchange(listed_, {})), [this](queue_wait::end how) {
+        if (how.what != step_end::done) {
+            finish({how.what, std::move(how.why)});
+        } else {
+            is_first_ = true;
+            running_.start(until_granted(), [this](end e) { finish(std::move(e)); });
+        }
+    });
 }
 
 /// The first everywhere takes the recipe's last step, and proves its session.
@@ -186,12 +194,6 @@ void attempt::session_connected() {
         }
     } else if (waits_) {
         waits_->session_connected();
-    }
-}
-
-void attempt::znode_missing(const std::string& path) {
-    if (own_znode* const missing = znodes_.find(path)) {
-        on_gone(*missing);
     }
 }
 
@@ -267,9 +269,7 @@ void attempt::delete_znodes() {
         std::exchange(when_gone_, nullptr)();
         return;
     }
-    if (!perhaps.empty()) {
-        core_->deletes().add(perhaps, nullptr);
-    }
+    core_->deletes().add(perhaps, nullptr);
     core_->deletes().add(there, [gone = std::move(when_gone_)](bool) { gone(); });
 }
 

@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -67,13 +68,24 @@ public:
             bool only_if_first,
             bool directory_known,
             owner& o,
-            std::function<void(end)> ended);
+            std::function<void(end)> ended)
+        : core_(core),
+          recipe_(recipe),
+          owner_(o),
+          ended_(std::move(ended)),
+          only_if_first_(only_if_first),
+          directory_known_(directory_known) {}
 
     /// With the next connection if there is none.
     void start();
 
     void session_connected();
-    void znode_missing(const std::string& path);
+
+    void znode_missing(const std::string& path) {
+        if (own_znode* const missing = znodes_.find(path)) {
+            on_gone(*missing);
+        }
+    }
 
     /// Instead of an end: creates nothing from now on, and deletes what it has created, also what
     /// it finds later. `gone` is called when that is gone, perhaps inside this call, and may
@@ -107,7 +119,6 @@ private:
     [[nodiscard]] task<std::optional<end>> join();
     void note_joined(const protected_create::joined& j);
     void wait_until_first();
-    void on_waited(queue_wait::end how);
     [[nodiscard]] task<end> until_granted();
     [[nodiscard]] task<result_code> prove(bool look_for_them);
     [[nodiscard]] grant granted(std::any seen);

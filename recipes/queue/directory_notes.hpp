@@ -1,6 +1,7 @@
 #pragma once
 
 #include "loop/loop.hpp"
+#include "queue/znode_names.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -25,7 +26,15 @@ struct directory_notes {
     [[nodiscard]] loop::clock::time_point end_of_delay(loop& l,
                                                        const std::string& record,
                                                        std::int64_t czxid,
-                                                       std::chrono::milliseconds delay);
+                                                       std::chrono::milliseconds delay) {
+        if (!ends) {
+            ends = std::make_unique<delays>();
+        }
+        // Long over, or its record was deleted long ago.
+        std::erase_if(
+            *ends, [now = l.now()](const auto& one) { return now - one.second > longest_delay; });
+        return ends->try_emplace({record, czxid}, time_after(l, delay)).first->second;
+    }
 
     std::unique_ptr<delays> ends;  ///< none until one is seen: few are
 

@@ -19,17 +19,13 @@ hold held_place::publish(std::shared_ptr<client_core> core,
                          std::shared_ptr<const queue_recipe> recipe,
                          attempt::grant g,
                          telemetry::span span,
-                         notifications n,
-                         turns t) {
-    const bool revocation_requested = g.revocation_requested;
-    const std::int64_t zxid = g.zxid;
-    const auto place =
-        std::make_shared<held_place>(core, recipe, std::move(g), std::move(n.released));
+                         use u) {
+    const auto place = std::make_shared<held_place>(core, recipe, g, std::move(u.released));
     core->attach(place);
     core->heartbeat().demand(place.get(), place->znodes_.in_queues.front()->path());
     place->watch_soon();
     hold_state::grant first{.paths = place->znodes_.paths(),
-                            .token = {zxid, 0},
+                            .token = {g.zxid, 0},
                             .mode = recipe->mode,
                             .owner = nullptr,
                             .times = place->times_,
@@ -39,25 +35,25 @@ hold held_place::publish(std::shared_ptr<client_core> core,
     hold_state::grant pattern = first;
     first.owner = place;
     first.span = std::move(span);
-    first.lost = std::move(n.lost);
+    first.lost = std::move(u.lost);
     auto granted = fork_safe<hold_state>(core, std::move(first));
     place->hold_ = granted;
     if (place->times_.ends != loop::clock::time_point::max()) {
         place->time_.start(place->times_.ends, [raw = place.get()] { raw->on_max_hold(); });
     }
-    if (revocation_requested) {
+    if (g.revocation_requested) {
         granted->ask_back();
-    } else if (t.of) {
-        place->turns_ = std::move(t.of);
+    } else if (u.turns) {
+        place->turns_ = std::move(u.turns);
         place->takes_turns_ = true;
-        place->turns_->begin(place, granted, std::move(pattern), std::move(t.serve));
+        place->turns_->begin(place, granted, std::move(pattern), std::move(u.serve));
     }
     return hold_state::make_hold(std::move(granted));
 }
 
 held_place::held_place(std::shared_ptr<client_core> core,
                        std::shared_ptr<const queue_recipe> recipe,
-                       attempt::grant g,
+                       attempt::grant& g,
                        std::function<void()> released)
     : core_(std::move(core)),
       recipe_(std::move(recipe)),
@@ -110,13 +106,6 @@ void held_place::on_revocation() {
     }
 }
 
-/// What the own znode's watch would have reported, had it been set.
-void held_place::znode_missing(const std::string& path) {
-    if (own_znode* const missing = znodes_.find(path)) {
-        on_gone(*missing);
-    }
-}
-
 /// Deleted by another client, unless it is just being exchanged for another one.
 void held_place::on_gone(own_znode& z) {
     if (!is_swapping()) {
@@ -142,23 +131,12 @@ void held_place::end_turns() {
     }
 }
 
-void held_place::let_others_join() {
-    if (const auto notify = std::exchange(on_released_, nullptr)) {
-        notify();
-    }
-}
-
 void held_place::session_suspended() {
     const auto keep = shared_from_this();
     end_turns();
     if (recipe_->steps_down_when_suspended) {
         step_down(loss_reason::suspended);
     }
-}
-
-void held_place::validity_passed() {
-    const auto keep = shared_from_this();
-    step_down(loss_reason::deadline_passed);
 }
 
 /// The znodes stay until the hold is released.
@@ -174,7 +152,7 @@ void held_place::session_ended(loss_reason why) {
     const auto keep = shared_from_this();
     change_.reset();
     znodes_.in_queues.clear();
-    end_.note_gone(is_end_by_servers(why));
+    note_gone(is_end_by_servers(why));
     // On the servers they stay, and say how the session ended.
     znodes_.records.clear();
     lose(why);
@@ -185,7 +163,7 @@ void held_place::client_closed(const failure&) {
     const auto keep = shared_from_this();
     lose(loss_reason::client_closed);
     if (is_swapping()) {
-        end_.note_gone(false);  // it is not known which of two znodes is there
+        note_gone(false);  // it is not known which of two znodes is there
     }
     delete_all();
     if (std::exchange(released_meanwhile_, false)) {
@@ -211,7 +189,11 @@ void held_place::on_max_hold() {
 // ---- releasing ----
 
 void held_place::release(gone_handler gone) {
-    end_.ask(std::move(gone));
+    if (gone && gone_) {
+        gone(*gone_);
+    } else if (gone) {
+        asked_.push_back(std::move(gone));
+    }
     if (given_up_) {
         return;
     }
@@ -234,15 +216,11 @@ void held_place::delete_all() {
         return;
     }
     if (const auto all = znodes_.paths_with_records(); !all.empty()) {
-        const auto gone = [self = shared_from_this()](bool c) { self->end_.note_gone(c); };
+        const auto gone = [self = shared_from_this()](bool c) { self->note_gone(c); };
         core_->deletes().add(all, gone);
     } else {
-        end_.note_gone(true);
+        note_gone(true);
     }
-    detach_from_session();
-}
-
-void held_place::detach_from_session() {
     given_up_ = true;
     end_turns();
     change_.reset();
@@ -251,6 +229,14 @@ void held_place::detach_from_session() {
     time_.cancel();
     core_->heartbeat().withdraw(this);
     core_->detach(this);
+}
+
+/// The first call decides.
+void held_place::note_gone(bool confirmed) {
+    gone_ = gone_.value_or(confirmed);
+    for (const gone_handler& h : std::exchange(asked_, {})) {
+        h(*gone_);
+    }
 }
 
 // ---- conversions ----
@@ -289,10 +275,8 @@ void held_place::convert(lock_mode to, bool wait, converted done) {
         });
     if (to == lock_mode::shared) {
         watch_delay_.cancel();
-        change_->to_shared();
-    } else {
-        change_->to_exclusive(wait);
     }
+    change_->start(to, wait);
 }
 
 void held_place::on_mode_changed(lock_mode to, mode_change::end how) {
@@ -326,12 +310,6 @@ void held_place::cancel_conversion() {
         change_.reset();
         watch_soon();
         end_conversion({}, false);
-    }
-}
-
-void held_place::end_conversion(failure why, bool done) {
-    if (const auto notify = std::exchange(converted_, nullptr)) {
-        notify(std::move(why), done);
     }
 }
 

@@ -7,14 +7,15 @@
 #include "queue/attempt.hpp"
 #include "queue/mode_change.hpp"
 #include "queue/own_znodes.hpp"
-#include "queue/place_end.hpp"
 #include "queue/place_turns.hpp"
 #include "queue/queue_recipe.hpp"
 #include "session/failure.hpp"
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace latchkey::inline v0 {
@@ -27,16 +28,13 @@ class held_place final : public session_listener,
                          public std::enable_shared_from_this<held_place>,
                          own_znode::owner {
 public:
-    struct notifications {
+    struct use {
         /// The hold was released and its delete sent, or its place is not shared any more.
         std::function<void()> released = nullptr;
         std::function<void()> lost = nullptr;  ///< once, the hold, whatever loses it
-    };
-
-    /// Other callers of its object may hold in the same place.
-    struct turns {
-        std::shared_ptr<place_turns> of = nullptr;  ///< null: only one holds
-        std::function<void()> serve = nullptr;
+        /// Of other callers of its object, which may hold in the same place; null: only one holds.
+        std::shared_ptr<place_turns> turns = nullptr;
+        std::function<void()> serve = nullptr;  ///< with turns
     };
 
     /// In the session that the grant was proven in.
@@ -44,12 +42,11 @@ public:
                                       std::shared_ptr<const queue_recipe> recipe,
                                       attempt::grant g,
                                       telemetry::span span,
-                                      notifications n,
-                                      turns t);
+                                      use u);
 
     held_place(std::shared_ptr<client_core> core,
                std::shared_ptr<const queue_recipe> recipe,
-               attempt::grant g,
+               attempt::grant& g,
                std::function<void()> released);
 
     // hold_owner
@@ -74,23 +71,46 @@ private:
     void session_connected() override;
     void session_suspended() override;
     void session_ended(loss_reason why) override;
-    void validity_passed() override;
-    void znode_missing(const std::string& path) override;
+
+    void validity_passed() override {
+        const auto keep = shared_from_this();
+        step_down(loss_reason::deadline_passed);
+    }
+
     void client_closed(const failure& why) override;
+
+    /// What the own znode's watch would have reported, had it been set.
+    void znode_missing(const std::string& path) override {
+        if (own_znode* const missing = znodes_.find(path)) {
+            on_gone(*missing);
+        }
+    }
 
     // own_znode::owner
     void on_gone(own_znode& z) override;
     void on_revocation() override;
 
     void end_turns();
-    void let_others_join();
+
+    void let_others_join() {
+        if (const auto notify = std::exchange(on_released_, nullptr)) {
+            notify();
+        }
+    }
+
     void watch_soon();
     void lose(loss_reason why);
     void step_down(loss_reason why);
     void on_max_hold();
-    void detach_from_session();
+    void note_gone(bool confirmed);
     void on_mode_changed(lock_mode to, mode_change::end how);
-    void end_conversion(failure why, bool done);
+
+    void end_conversion(failure why, bool done) {
+        if (const auto notify = std::exchange(converted_, nullptr)) {
+            notify(std::move(why), done);
+        }
+    }
+
     void delete_all();
     void release_if_meanwhile();
 
@@ -109,7 +129,9 @@ private:
     converted converted_;              ///< while a conversion is under way
     bool released_meanwhile_ = false;  ///< ... and the hold was released, or before min_hold
     bool given_up_ = false;            ///< its deletes were sent, or there was nothing to delete
-    place_end end_;
+    // Whether the servers have confirmed that the znodes are gone: any number may ask.
+    std::optional<bool> gone_;
+    std::vector<gone_handler> asked_;  ///< before it was known
     timer watch_delay_;
     hold_times times_;
     timer time_;  ///< of max_hold; after the release, of min_hold

@@ -28,10 +28,6 @@ acquire_call::acquire_call(std::shared_ptr<local_queue> queue,
     }
 }
 
-call_aim acquire_call::aim() const {
-    return {"acquire", recipe_->all_paths()};
-}
-
 void acquire_call::begin() {
     begin_span();
     queue_->arrive(self());
@@ -130,10 +126,6 @@ void local_queue::confirm_waiting() {
     }
 }
 
-void local_queue::session_connected() {
-    confirm_if_ahead_is();
-}
-
 // ---- contending ----
 
 void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
@@ -152,21 +144,17 @@ void local_queue::contend(const std::shared_ptr<acquire_call>& a) {
 
 /// Returns the hold of `a`. The other callers contend after it, or hold in its place.
 hold local_queue::publish(const acquire_call& a, attempt::grant g) {
-    held_place::turns turns;
+    held_place::use use{.released = [self = shared_from_this()] { self->advance(); }};
     if (turns_ && !retired_) {
+        use.turns = turns_;
         // The turns keep this function, and the queue keeps them.
-        turns = {turns_, [weak = weak_from_this()] {
-                     if (const auto queue = weak.lock()) {
-                         queue->serve();
-                     }
-                 }};
+        use.serve = [weak = weak_from_this()] {
+            if (const auto queue = weak.lock()) {
+                queue->serve();
+            }
+        };
     }
-    return held_place::publish(core_,
-                               a.recipe_,
-                               std::move(g),
-                               a.span_,
-                               {.released = [self = shared_from_this()] { self->advance(); }},
-                               std::move(turns));
+    return held_place::publish(core_, a.recipe_, std::move(g), a.span_, std::move(use));
 }
 
 void local_queue::on_outcome(acquire_call& a, queue_participant::outcome o) {

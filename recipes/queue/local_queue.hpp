@@ -69,7 +69,8 @@ private:
 
     // The queue_participant is notified of its session itself. These concern the callers that wait
     // here.
-    void session_connected() override;
+    void session_connected() override { confirm_if_ahead_is(); }
+
     void client_closed(const failure& why) override;
 
     void arrive(const std::shared_ptr<acquire_call>& a);
@@ -113,7 +114,7 @@ private:
     friend class local_queue;
 
     // user_call
-    [[nodiscard]] call_aim aim() const override;
+    [[nodiscard]] call_aim aim() const override { return {"acquire", recipe_->all_paths()}; }
 
     [[nodiscard]] bool is_confirmed() const override { return confirmed_ && !only_looks(); }
 

@@ -7,29 +7,9 @@
 
 namespace latchkey::inline v0 {
 
-mode_change::mode_change(std::shared_ptr<client_core> core,
-                         std::shared_ptr<const queue_recipe> recipe,
-                         own_znode& z,
-                         std::string prefix,
-                         std::function<void(end)> done)
-    : core_(std::move(core)),
-      recipe_(std::move(recipe)),
-      znode_(z),
-      prefix_(std::move(prefix)),
-      done_(std::move(done)) {}
-
-void mode_change::to_shared() {
+task<mode_change::end> mode_change::swap_for_reader() {
     swapping_ = true;
     znode_.stop_watching();
-    running_.start(swap_for_reader(), done_);
-}
-
-void mode_change::to_exclusive(bool wait) {
-    may_wait_ = wait;
-    running_.start(wait_for_readers(), done_);
-}
-
-task<mode_change::end> mode_change::swap_for_reader() {
     const queue_markers& markers = recipe_->markers;
     const std::string own = znode_.path();
     const std::string number = own.substr(own.rfind(markers.exclusive) + markers.exclusive.size());
@@ -39,16 +19,13 @@ task<mode_change::end> mode_change::swap_for_reader() {
     std::vector<request> guards{request::check(recipe_->directory)};
     auto swapping = swap_znodes(core_, std::move(creation), std::move(guards), own);
     swapped s = co_await swapping;
-    switch (s.what) {
-        case swapped::kind::done:
-            co_return end{step_end::done, {}, std::move(to)};
-        case swapped::kind::refused:
-            co_return end{step_end::refused, std::move(s.why)};
-        case swapped::kind::gone:
-        case swapped::kind::guard_failed:  // without its directory it is gone, too
-            break;
+    if (s.what == swapped::kind::done) {
+        co_return end{step_end::done, {}, std::move(to)};
     }
-    co_return end{step_end::gone};
+    if (s.what == swapped::kind::refused) {
+        co_return end{step_end::refused, std::move(s.why)};
+    }
+    co_return end{step_end::gone};  // if its directory is, it is gone, too
 }
 
 task<mode_change::end> mode_change::wait_for_readers() {

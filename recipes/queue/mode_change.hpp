@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace latchkey::inline v0 {
 
@@ -36,12 +37,18 @@ public:
                 std::shared_ptr<const queue_recipe> recipe,
                 own_znode& z,
                 std::string prefix,
-                std::function<void(end)> done);
+                std::function<void(end)> done)
+        : core_(std::move(core)),
+          recipe_(std::move(recipe)),
+          znode_(z),
+          prefix_(std::move(prefix)),
+          done_(std::move(done)) {}
 
-    void to_shared();
-
-    /// `wait` for those that are ahead, if there are any.
-    void to_exclusive(bool wait);
+    /// To exclusive: `wait` for those that are ahead, if there are any.
+    void start(lock_mode to, bool wait) {
+        may_wait_ = wait;
+        running_.start(to == lock_mode::shared ? swap_for_reader() : wait_for_readers(), done_);
+    }
 
     /// A list has shown who is ahead, since the change began.
     [[nodiscard]] bool is_answered() const noexcept { return answered_; }

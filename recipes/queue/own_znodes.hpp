@@ -1,8 +1,6 @@
 #pragma once
 
-#include "loop/task.hpp"
 #include "queue/own_znode.hpp"
-#include "queue/queue_recipe.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -38,12 +36,5 @@ struct own_znodes {
         return found == in_queues.end() ? nullptr : found->get();
     }
 };
-
-/// Creates the records, all or none, if the znodes are there: `multi[check znodes..., create
-/// records...]`. Ends with `ok` when they are there, whatever requests and answers are lost. In one
-/// session. All parameters outlive the task.
-[[nodiscard]] task<result_code> create_records(client_core& core,
-                                               const queue_recipe& recipe,
-                                               own_znodes& of);
 
 }  // namespace latchkey::inline v0

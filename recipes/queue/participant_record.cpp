@@ -39,11 +39,6 @@ std::string user_name() {
     return std::to_string(::geteuid());
 }
 
-std::int64_t milliseconds_now() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-}
-
 std::string text_of(const json& record, const char* key) {
     const auto found = record.find(key);
     return found != record.end() && found->is_string() ? found->get<std::string>() : std::string();
@@ -80,14 +75,10 @@ std::shared_ptr<const record_writer> record_writer::shared() {
 }
 
 std::string record_writer::write(std::string_view mode) const {
-    std::string text;
-    text.reserve(head_.size() + room_for_the_rest);
-    text += head_;
-    text += ",\"mode\":\"";
-    text += mode;
-    text += "\",\"since\":";
-    text += std::to_string(milliseconds_now());
-    return text += '}';
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+    return head_ + ",\"mode\":\"" + std::string(mode) + "\",\"since\":" + std::to_string(since) +
+           '}';
 }
 
 std::string default_id() {
@@ -131,19 +122,9 @@ participant participant_from(const std::string& path, const queue_markers& marke
 }
 
 const char* to_string(participant_library l) noexcept {
-    switch (l) {
-        case participant_library::unknown:
-            return "unknown";
-        case participant_library::latchkey:
-            return "latchkey";
-        case participant_library::curator:
-            return "curator";
-        case participant_library::kazoo:
-            return "kazoo";
-        case participant_library::go:
-            return "go";
-    }
-    return "unknown";
+    constexpr std::array names{"unknown", "latchkey", "curator", "kazoo", "go"};
+    const auto library = static_cast<std::size_t>(l);
+    return library < names.size() ? names[library] : "unknown";
 }
 
 }  // namespace latchkey::inline v0

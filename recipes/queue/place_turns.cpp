@@ -6,7 +6,6 @@
 #include "text/path.hpp"
 #include "znode/change_watch.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -35,16 +34,6 @@ hold place_turns::take(telemetry::span* first) {
     passes_ -= successors_ == successors::none ? 0U : 1U;
     present_ = taken;
     return hold_state::make_hold(std::move(taken));
-}
-
-place_turns::seen place_turns::look_at_it() const {
-    const monitor_lock lock(guard_);
-    return {place_ && !place_->held_, present_.lock()};
-}
-
-void place_turns::keep_for_the_first() {
-    const monitor_lock lock(guard_);
-    for_the_first_ = true;
 }
 
 void place_turns::look() {
@@ -117,31 +106,11 @@ bool place_turns::give_back(place& of, bool clean) {
 
 // ---- what decides ----
 
-/// Whether a turn could begin.
-bool place_turns::has_room() const {
-    return place_ && !place_->held_ && *pattern_.next_turn < fencing_token::turns;
-}
-
 /// Whether the place is worth keeping, although there is no hold.
 bool place_turns::may_go_on(time_point now) const {
     const bool retains = recipe_->options().retain_for > std::chrono::nanoseconds::zero();
-    const bool wanted = callers_ > 0;
-    if (!has_room()) {
-        return false;
-    }
-    switch (successors_) {
-        case successors::none:
-            return wanted || retains;
-        case successors::unlisted:
-            return retains || (wanted && has_passes(now));
-        case successors::some:
-            return wanted && has_passes(now);
-    }
-    return false;
-}
-
-bool place_turns::has_passes(time_point now) const {
-    return passes_ > 0 && now < passes_end_;
+    const bool passes = successors_ == successors::none || has_passes(now);
+    return has_room() && ((callers_ > 0 && passes) || (retains && successors_ != successors::some));
 }
 
 void place_turns::allow_passes() {
@@ -154,11 +123,6 @@ void place_turns::allow_passes() {
 place_turns::time_point place_turns::retained_until() const {
     const std::chrono::nanoseconds longest = recipe_->options().retain_for;
     return longest < time_point::max() - free_since_ ? free_since_ + longest : time_point::max();
-}
-
-bool place_turns::may_retain() {
-    retained_ = retained_ || core_->begin_retention();
-    return retained_;
 }
 
 std::shared_ptr<place_turns::place> place_turns::drop() {

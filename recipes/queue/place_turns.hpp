@@ -64,10 +64,16 @@ public:
         std::shared_ptr<hold_state> hold = nullptr;  ///< the present or last one, if it is there
     };
 
-    [[nodiscard]] seen look_at_it() const;
+    [[nodiscard]] seen look_at_it() const {
+        const monitor_lock lock(guard_);
+        return {place_ && !place_->held_, present_.lock()};
+    }
 
     /// The next turn is for the first of the callers that wait.
-    void keep_for_the_first();
+    void keep_for_the_first() {
+        const monitor_lock lock(guard_);
+        for_the_first_ = true;
+    }
 
     /// What waits or has ended may have changed. On the loop.
     void look();
@@ -112,10 +118,22 @@ private:
     void note(successors s);
     void look_later(bool rests) LATCHKEY_REQUIRES(guard_);
     void allow_passes() LATCHKEY_REQUIRES(guard_);
-    [[nodiscard]] bool has_room() const LATCHKEY_REQUIRES(guard_);
-    [[nodiscard]] bool has_passes(time_point now) const LATCHKEY_REQUIRES(guard_);
     [[nodiscard]] bool may_go_on(time_point now) const LATCHKEY_REQUIRES(guard_);
-    [[nodiscard]] bool may_retain() LATCHKEY_REQUIRES(guard_);
+
+    /// Whether a turn could begin.
+    [[nodiscard]] bool has_room() const LATCHKEY_REQUIRES(guard_) {
+        return place_ && !place_->held_ && *pattern_.next_turn < fencing_token::turns;
+    }
+
+    [[nodiscard]] bool has_passes(time_point now) const LATCHKEY_REQUIRES(guard_) {
+        return passes_ > 0 && now < passes_end_;
+    }
+
+    [[nodiscard]] bool may_retain() LATCHKEY_REQUIRES(guard_) {
+        retained_ = retained_ || core_->begin_retention();
+        return retained_;
+    }
+
     std::shared_ptr<place> drop() LATCHKEY_REQUIRES(guard_);
     [[nodiscard]] time_point retained_until() const LATCHKEY_REQUIRES(guard_);
 

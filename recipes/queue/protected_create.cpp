@@ -137,25 +137,19 @@ protected_create::joined protected_create::joined_from(
     for (const reply& one : created.results) {
         j.paths.push_back(one.path);
     }
+    bool is_last = true;  // everywhere
     for (std::size_t i = 0; i < j.lists.size(); ++i) {
-        j.listed = j.listed && j.lists[i]->code == result_code::ok;
-        if (refused_for_good(j.lists[i]->code)) {
-            j.why = failure_of(j.lists[i]->code, directories_[i]);
+        const listing& l = *j.lists[i];
+        j.listed = j.listed && l.code == result_code::ok;
+        if (refused_for_good(l.code)) {
+            j.why = failure_of(l.code, directories_[i]);
         }
+        is_last = is_last && queue_of(l, recipe_->markers).is_last(name_of(j.paths[i]));
     }
-    if (directories_.size() > 1 && !is_last_everywhere(j)) {
+    if (directories_.size() > 1 && !(is_last && j.listed)) {
         j.zxid = 0;
     }
     return j;
-}
-
-bool protected_create::is_last_everywhere(const joined& j) const {
-    for (std::size_t i = 0; i < directories_.size(); ++i) {
-        if (!queue_of(*j.lists[i], recipe_->markers).is_last(name_of(j.paths[i]))) {
-            return false;
-        }
-    }
-    return j.listed;
 }
 
 /// What follows when the create was not answered with success.
@@ -294,10 +288,6 @@ std::optional<protected_create::joined> protected_create::one_creation(
     return std::nullopt;
 }
 
-bool protected_create::is_ours(const candidate& c) const {
-    return c.found.stat.ephemeral_owner == core_->session_id();
-}
-
 /// Returns whether there were any.
 bool protected_create::delete_ours(const candidates& found) {
     bool any = false;
@@ -314,9 +304,7 @@ bool protected_create::delete_ours(const candidates& found) {
 /// directory that was removed and created again, numbers start anew, and a delete that is repeated,
 /// or waits in a server's queue, would find a new znode under the same name.
 void protected_create::resolve_absent(bool partly_deleted) {
-    if (!lost_since_) {
-        lost_since_ = core_->loop().now();
-    }
+    lost_since_ = lost_since_.value_or(core_->loop().now());
     if (partly_deleted) {
         delete_late_creates(core_, recipe_, prefix_, {}, *std::exchange(lost_since_, std::nullopt));
         prefix_ = new_prefix(*core_, *recipe_);

@@ -77,7 +77,6 @@ private:
     [[nodiscard]] joined joined_from(const reply& created,
                                      std::int64_t zxid,
                                      std::vector<directory_lists::answer> lists) const;
-    [[nodiscard]] bool is_last_everywhere(const joined& j) const;
     [[nodiscard]] next after_refusal(const reply& created,
                                      const std::vector<directory_creation>& made);
 
@@ -85,7 +84,11 @@ private:
     [[nodiscard]] std::optional<candidates> candidates_in(
         const std::vector<directory_lists::answer>& lists) const;
     [[nodiscard]] std::optional<joined> one_creation(const candidates& found) const;
-    [[nodiscard]] bool is_ours(const candidate& c) const;
+
+    [[nodiscard]] bool is_ours(const candidate& c) const {
+        return c.found.stat.ephemeral_owner == core_->session_id();
+    }
+
     bool delete_ours(const candidates& found);
     void resolve_absent(bool partly_deleted);
     joined resolved(joined j);

@@ -6,7 +6,6 @@
 #include "queue/queue_wait.hpp"
 #include "text/path.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -16,24 +15,22 @@ namespace {
 
 using lists = std::vector<directory_lists::answer>;
 
-bool are_answered(const lists& all, std::initializer_list<result_code> with) {
-    return std::all_of(all.begin(), all.end(), [&with](const auto& one) {
-        return std::find(with.begin(), with.end(), one->code) != with.end();
-    });
-}
-
 /// Nothing if a list was not answered.
 std::optional<queues_seen> seen_in(const lists& all, const queue_recipe& recipe) {
     using enum queue_verdict::answer;
     const auto directories = recipe.directories();
-    queues_seen seen{.directories_exist = are_answered(all, {result_code::ok})};
+    queues_seen seen{.directories_exist = true};
+    bool answered = true;
     for (std::size_t i = 0; i < all.size(); ++i) {
-        if (refused_for_good(all[i]->code)) {
-            seen.why = failure_of(all[i]->code, directories[i]);
+        const result_code code = all[i]->code;
+        seen.directories_exist = seen.directories_exist && code == result_code::ok;
+        answered = answered && (code == result_code::ok || code == result_code::no_node);
+        if (refused_for_good(code)) {
+            seen.why = failure_of(code, directories[i]);
             return seen;
         }
     }
-    if (!are_answered(all, {result_code::ok, result_code::no_node})) {
+    if (!answered) {
         return std::nullopt;
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -85,12 +82,6 @@ task<queues_seen> look_at_queues(std::shared_ptr<client_core> core,
         }
         auto pause = core->pause(again);
         co_await pause;
-    }
-}
-
-void look_at_access(client_core& core, const queue_recipe& recipe) {
-    for (const std::string& each : recipe.all_paths()) {
-        core.look_at_access(each, *recipe.access);
     }
 }
 

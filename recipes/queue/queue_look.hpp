@@ -32,7 +32,4 @@ struct queues_seen {
 [[nodiscard]] task<queues_seen> look_at_queues(std::shared_ptr<client_core> core,
                                                std::shared_ptr<const queue_recipe> recipe);
 
-/// Reports directories that are more open than `recipe` wants them, once each. Sends requests.
-void look_at_access(client_core& core, const queue_recipe& recipe);
-
 }  // namespace latchkey::inline v0

@@ -6,6 +6,12 @@
 #include <utility>
 
 namespace latchkey::inline v0 {
+namespace {
+
+constexpr auto sequence_of = [](const auto& entry) { return entry.place.sequence; };
+
+}  // namespace
+
 queue_list::queue_list(const std::vector<std::string>& names, const queue_markers& markers)
     : markers_(markers) {
     by_name_.reserve(names.size());
@@ -25,14 +31,10 @@ queue_list::queue_list(const std::vector<std::string>& names, const queue_marker
             (e.place.shared ? shared_ : exclusive_).push_back(e);
         }
     }
-    const auto by_number = [](const entry& a, const entry& b) {
-        return std::tie(a.place.sequence, a.name) < std::tie(b.place.sequence, b.name);
-    };
-    std::sort(by_name_.begin(), by_name_.end(), [](const entry& a, const entry& b) {
-        return a.name < b.name;
-    });
-    std::sort(exclusive_.begin(), exclusive_.end(), by_number);
-    std::sort(shared_.begin(), shared_.end(), by_number);
+    const auto number_and_name = [](const entry& e) { return std::tie(e.place.sequence, e.name); };
+    std::ranges::sort(by_name_, {}, &entry::name);
+    std::ranges::sort(exclusive_, {}, number_and_name);
+    std::ranges::sort(shared_, {}, number_and_name);
 }
 
 queue_list::range queue_list::beginning_with(std::string_view prefix) const noexcept {
@@ -47,8 +49,7 @@ template <class Counts>
 queue_list::neighbor queue_list::nearest_below(std::uint64_t number,
                                                const entries& kind,
                                                Counts counts) {
-    const auto end = std::partition_point(
-        kind.begin(), kind.end(), [number](const entry& e) { return e.place.sequence < number; });
+    const auto end = std::ranges::lower_bound(kind, number, {}, sequence_of);
     neighbor found{.below = std::size_t(end - kind.begin())};
     for (auto e = end; e != kind.begin();) {
         --e;
@@ -136,9 +137,7 @@ queue_verdict queue_list::decide(std::string_view own,
 /// Its holder is not there any more: neither as a writer nor, after a downgrade, as a reader.
 const queue_list::delays::value_type* queue_list::delay_of_the_dead() const noexcept {
     const auto is_there = [](const entries& kind, std::uint32_t number) {
-        const auto found = std::partition_point(kind.begin(), kind.end(), [number](const entry& e) {
-            return e.place.sequence < number;
-        });
+        const auto found = std::ranges::lower_bound(kind, number, {}, sequence_of);
         return found != kind.end() && found->place.sequence == number;
     };
     const auto found = std::find_if(delays_.begin(), delays_.end(), [&](const auto& one) {
@@ -151,9 +150,7 @@ const queue_list::delays::value_type* queue_list::delay_of_the_dead() const noex
 bool queue_list::joined_after(const entries& kind,
                               std::string_view own,
                               const queue_place& self) noexcept {
-    const auto later = std::partition_point(kind.begin(), kind.end(), [&self](const entry& e) {
-        return e.place.sequence < self.sequence;
-    });
+    const auto later = std::ranges::lower_bound(kind, self.sequence, {}, sequence_of);
     return std::any_of(later, kind.end(), [own](const entry& e) { return e.name != own; });
 }
 
@@ -176,9 +173,7 @@ std::vector<std::string> queue_list::with_prefix(std::string_view prefix) const 
     std::copy_if(found.first, found.last, std::back_inserter(chosen), [prefix](const entry& e) {
         return !prefix.empty() || e.place.what == queue_place::standing::participant;
     });
-    std::stable_sort(chosen.begin(), chosen.end(), [number](const entry& a, const entry& b) {
-        return number(a) < number(b);
-    });
+    std::ranges::stable_sort(chosen, {}, number);
     std::vector<std::string> names;
     names.reserve(chosen.size());
     for (const entry& e : chosen) {

@@ -11,29 +11,17 @@ constexpr auto give_up_limit = std::chrono::seconds(1);
 
 }  // namespace
 
-queue_participant::queue_participant(std::shared_ptr<client_core> core,
-                                     settings s,
-                                     std::shared_ptr<owner> o)
-    : core_(std::move(core)),
-      settings_(std::move(s)),
-      owner_(std::move(o)),
-      retry_(core_->loop()) {}
-
 void queue_participant::start() {
     if (core_->closed_why()) {
         core_->post([self = shared_from_this()] { self->finish({self->core_->closed_why()}); });
         return;
     }
     core_->attach(shared_from_this());
-    begin_anew();
-}
-
-// ---- attempts ----
-
-void queue_participant::begin_anew() {
     owner_->on_place(nullptr);
     begin_attempt();
 }
+
+// ---- attempts ----
 
 /// While there is a connection, and room to send. Thousands may wait for that: an attempt takes
 /// more memory.
@@ -62,29 +50,25 @@ void queue_participant::start_attempt() {
 }
 
 void queue_participant::on_ended(attempt::end e) {
-    switch (e.what) {
-        case step_end::done:
-            finish({.granted = std::move(e.granted)});
-            break;
-        case step_end::gone:
-            on_place_lost();
-            break;
-        case step_end::refused:
-            if (!gives_up_) {
-                give_up(std::move(e.why));
-            }
-            break;
+    const auto keep = shared_from_this();
+    if (e.what == step_end::done) {
+        finish({.granted = std::move(e.granted)});
+    } else if (e.what == step_end::gone) {
+        drop_attempt();
+        retry_.soon([this] { begin_attempt(); });
+    } else if (!gives_up_) {
+        give_up(std::move(e.why));
     }
 }
 
-void queue_participant::on_place_lost() {
-    const auto keep = shared_from_this();
-    settings_.directory_known = attempt_->directory_known();
+void queue_participant::drop_attempt() {
+    if (attempt_) {
+        settings_.directory_known = attempt_->directory_known();
+    }
     attempt_.reset();
     if (owner_) {
         owner_->on_place(nullptr);
     }
-    retry_.soon([this] { begin_attempt(); });
 }
 
 // ---- the session ----
@@ -103,17 +87,8 @@ void queue_participant::session_ended(loss_reason) {
         finish({std::move(gives_up_->why)});
         return;
     }
-    if (attempt_) {
-        settings_.directory_known = attempt_->directory_known();
-    }
-    attempt_.reset();
-    begin_anew();
-}
-
-void queue_participant::znode_missing(const std::string& path) {
-    if (attempt_) {
-        attempt_->znode_missing(path);
-    }
+    drop_attempt();
+    begin_attempt();
 }
 
 void queue_participant::client_closed(const failure& why) {
@@ -159,16 +134,6 @@ void queue_participant::finish(outcome o) {
 void queue_participant::notify(outcome o) {
     if (const auto notified = std::exchange(owner_, nullptr)) {
         notified->on_outcome(std::move(o));
-    }
-}
-
-void queue_participant::move_behind(const std::string& leader,
-                                    request invitation,
-                                    std::function<void(const std::string&)> done) {
-    if (attempt_) {
-        attempt_->move_behind(leader, std::move(invitation), std::move(done));
-    } else {
-        done({});
     }
 }
 

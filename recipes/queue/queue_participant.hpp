@@ -50,7 +50,11 @@ public:
     };
 
     /// Keeps `o` until its outcome is known.
-    queue_participant(std::shared_ptr<client_core> core, settings s, std::shared_ptr<owner> o);
+    queue_participant(std::shared_ptr<client_core> core, settings s, std::shared_ptr<owner> o)
+        : core_(std::move(core)),
+          settings_(std::move(s)),
+          owner_(std::move(o)),
+          retry_(core_->loop()) {}
 
     void start();
 
@@ -69,7 +73,13 @@ public:
     /// is none; it is not called if the session ends before.
     void move_behind(const std::string& leader,
                      request invitation,
-                     std::function<void(const std::string&)> done);
+                     std::function<void(const std::string&)> done) {
+        if (attempt_) {
+            attempt_->move_behind(leader, std::move(invitation), std::move(done));
+        } else {
+            done({});
+        }
+    }
 
 private:
     struct giving_up {
@@ -81,15 +91,19 @@ private:
 
     void session_connected() override;
     void session_ended(loss_reason why) override;
-    void znode_missing(const std::string& path) override;
+
+    void znode_missing(const std::string& path) override {
+        if (attempt_) {
+            attempt_->znode_missing(path);
+        }
+    }
+
     void client_closed(const failure& why) override;
 
     void on_ended(attempt::end e);
-    void on_place_lost();
-
+    void drop_attempt();
     void begin_attempt();
     void start_attempt();
-    void begin_anew();
     void give_up(failure why);
     void notify(outcome o);
     void finish(outcome o);

@@ -7,45 +7,39 @@
 namespace latchkey::inline v0 {
 namespace {
 
+constexpr auto no_time = std::chrono::nanoseconds::zero();
+
+void refuse_if(bool wrong, const char* why) {
+    if (wrong) {
+        throw error(errc::invalid_argument, why);
+    }
+}
+
 void check_times(const lock_options& options, const queue_markers& markers) {
-    const auto zero = std::chrono::nanoseconds::zero();
-    if (options.max_hold < zero || options.min_hold < zero || options.lock_delay < zero) {
-        throw error(
-            errc::invalid_argument,
-            "a negative max_hold, min_hold or lock_delay: give a positive time, or zero for none");
-    }
-    if (options.lock_delay > longest_delay) {
-        throw error(errc::invalid_argument, "a lock_delay of more than an hour: make it shorter");
-    }
-    if (options.lock_delay > zero && !markers.delays) {
-        throw error(errc::invalid_argument,
-                    "a lock_delay for a semaphore or a barrier: only locks have one; leave it out");
-    }
-    if (options.max_hold > zero && options.max_hold < options.min_hold) {
-        throw error(errc::invalid_argument, "max_hold is shorter than min_hold: make it longer");
-    }
+    refuse_if(
+        options.max_hold < no_time || options.min_hold < no_time || options.lock_delay < no_time,
+        "a negative max_hold, min_hold or lock_delay: give a positive time, or zero for none");
+    refuse_if(options.lock_delay > longest_delay,
+              "a lock_delay of more than an hour: make it shorter");
+    refuse_if(options.lock_delay > no_time && !markers.delays,
+              "a lock_delay for a semaphore or a barrier: only locks have one; leave it out");
+    refuse_if(options.max_hold > no_time && options.max_hold < options.min_hold,
+              "max_hold is shorter than min_hold: make it longer");
 }
 
 bool has_turns(const lock_options& options) {
-    const auto zero = std::chrono::nanoseconds::zero();
-    return options.local_passes > 0 || options.local_time != zero || options.retain_for != zero;
+    return options.local_passes > 0 || options.local_time != no_time ||
+           options.retain_for != no_time;
 }
 
 void check_turns(const lock_options& options) {
-    const auto zero = std::chrono::nanoseconds::zero();
-    if (options.local_time < zero || options.retain_for < zero) {
-        throw error(errc::invalid_argument,
-                    "a negative local_time or retain_for: give a positive time, or zero for none");
-    }
-    if (options.local_time > zero && options.local_passes == 0) {
-        throw error(errc::invalid_argument,
-                    "a local_time without local_passes: give both, or only local_passes");
-    }
-    if (has_turns(options) && (options.max_hold > zero || options.min_hold > zero)) {
-        throw error(errc::invalid_argument,
-                    "local_passes or retain_for together with max_hold or min_hold: a place that "
-                    "several holds use after each other has no such times; choose one of them");
-    }
+    refuse_if(options.local_time < no_time || options.retain_for < no_time,
+              "a negative local_time or retain_for: give a positive time, or zero for none");
+    refuse_if(options.local_time > no_time && options.local_passes == 0,
+              "a local_time without local_passes: give both, or only local_passes");
+    refuse_if(has_turns(options) && (options.max_hold > no_time || options.min_hold > no_time),
+              "local_passes or retain_for together with max_hold or min_hold: a place that several "
+              "holds use after each other has no such times; choose one of them");
 }
 
 }  // namespace

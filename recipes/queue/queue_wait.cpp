@@ -20,34 +20,6 @@ failure refusal_of(const queue_verdict& v, const std::string& directory) {
                 "until the directory is empty and the servers have removed it"};
 }
 
-queue_wait::queue_wait(const std::shared_ptr<client_core>& core,
-                       const std::shared_ptr<const queue_recipe>& recipe,
-                       own_znode& z,
-                       std::string_view ignored,
-                       queue_rule rule,
-                       owner& o)
-    : core_(core),
-      recipe_(recipe),
-      znode_(z),
-      ignored_(ignored),
-      owner_(o),
-      front_(core, recipe),
-      rule_(rule),
-      delay_(core_->loop()),
-      retry_(core_->loop()) {}
-
-queue_wait::~queue_wait() {
-    core_->heartbeat().withdraw(this);
-}
-
-std::string queue_wait::directory() const {
-    return std::string(parent_of(znode_.path()));
-}
-
-std::string queue_wait::predecessor() const {
-    return join_path(directory(), verdict_.blocker);
-}
-
 task<queue_wait::end> queue_wait::run(directory_lists::answer at_hand) {
     std::optional<predecessor_read> seen;
     while (true) {
@@ -216,18 +188,13 @@ std::optional<queue_wait::end> queue_wait::judge(const listing& l) {
     if (has_place && verdict_.delay.count() == 0 && !owner_.on_placed(znode_, verdict_)) {
         return end{step_end::refused};
     }
-    switch (verdict_.what) {
-        case acquired:
-            return end{step_end::done};
-        case gone:
-            return end{step_end::gone};
-        case exhausted:
-        case malformed:
-            return end{step_end::refused, refusal_of(verdict_, directory())};
-        case wait:
-            break;
+    if (verdict_.what == wait) {
+        return std::nullopt;
     }
-    return std::nullopt;
+    if (verdict_.what == acquired || verdict_.what == gone) {
+        return end{verdict_.what == acquired ? step_end::done : step_end::gone};
+    }
+    return end{step_end::refused, refusal_of(verdict_, directory())};
 }
 
 void queue_wait::demand_validity_if_next() {

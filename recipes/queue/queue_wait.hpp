@@ -8,6 +8,7 @@
 #include "queue/queue_list_of.hpp"
 #include "queue/queue_recipe.hpp"
 #include "session/failure.hpp"
+#include "text/path.hpp"
 #include "znode/change_watch.hpp"
 
 #include <chrono>
@@ -67,8 +68,18 @@ public:
                own_znode& z,
                std::string_view ignored,
                queue_rule rule,
-               owner& o);
-    ~queue_wait();
+               owner& o)
+        : core_(core),
+          recipe_(recipe),
+          znode_(z),
+          ignored_(ignored),
+          owner_(o),
+          front_(core, recipe),
+          rule_(rule),
+          delay_(core_->loop()),
+          retry_(core_->loop()) {}
+
+    ~queue_wait() { core_->heartbeat().withdraw(this); }
 
     /// Begins with a list, or with one that is at hand. Where a connection ends, it goes on with
     /// the next one: the nearest participant ahead still is the nearest, while its znode exists,
@@ -100,8 +111,12 @@ private:
     [[nodiscard]] bool has_become_the_first(bool was_watched) const;
     void prove_early();
 
-    [[nodiscard]] std::string directory() const;
-    [[nodiscard]] std::string predecessor() const;  ///< its path
+    [[nodiscard]] std::string directory() const { return std::string(parent_of(znode_.path())); }
+
+    /// Its path.
+    [[nodiscard]] std::string predecessor() const {
+        return join_path(directory(), verdict_.blocker);
+    }
 
     const std::shared_ptr<client_core>& core_;
     const std::shared_ptr<const queue_recipe>& recipe_;

@@ -6,19 +6,6 @@
 
 namespace latchkey::inline v0 {
 
-queue_waits::queue_waits(const std::shared_ptr<client_core>& core,
-                         const std::shared_ptr<const queue_recipe>& recipe,
-                         const own_znodes& znodes,
-                         std::string_view ignored,
-                         queue_rule rule,
-                         queue_wait::owner& o)
-    : core_(core), each_(znodes.in_queues.size()) {
-    for (std::size_t i = 0; i < each_.size(); ++i) {
-        each_[i].znode = znodes.in_queues[i].get();
-        each_[i].wait.emplace(core, recipe, *each_[i].znode, ignored, rule, o);
-    }
-}
-
 /// Thousands wait: in one queue there is no frame but that of the wait.
 task<queue_wait::end> queue_waits::run(std::vector<directory_lists::answer> at_hand) {
     at_hand.resize(each_.size());
@@ -66,12 +53,6 @@ void queue_waits::session_connected() {
         if (there.first) {
             there.znode->watch_again_if_not();
         }
-    }
-}
-
-void queue_waits::publish_front() {
-    if (each_.size() == 1) {
-        each_.front().wait->publish_front();
     }
 }
 

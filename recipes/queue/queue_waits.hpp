@@ -3,6 +3,7 @@
 #include "queue/own_znodes.hpp"
 #include "queue/queue_wait.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -20,7 +21,13 @@ public:
                 const own_znodes& znodes,
                 std::string_view ignored,
                 queue_rule rule,
-                queue_wait::owner& o);
+                queue_wait::owner& o)
+        : core_(core), each_(znodes.in_queues.size()) {
+        for (std::size_t i = 0; i < each_.size(); ++i) {
+            each_[i].znode = znodes.in_queues[i].get();
+            each_[i].wait.emplace(core, recipe, *each_[i].znode, ignored, rule, o);
+        }
+    }
 
     /// Begins with new lists, unless those of the queues are at hand. Once; the object outlives the
     /// task.
@@ -30,7 +37,11 @@ public:
     void session_connected();
 
     /// As queue_wait's, if there is one queue.
-    void publish_front();
+    void publish_front() {
+        if (each_.size() == 1) {
+            each_.front().wait->publish_front();
+        }
+    }
 
 private:
     struct in_queue {

@@ -7,6 +7,14 @@
 namespace latchkey::inline v0 {
 namespace {
 
+constexpr std::size_t guid_size = 36;
+constexpr char first_of_delay = '8';
+constexpr std::size_t delay_digits = 7;
+constexpr std::size_t number_size = 1 + delay_digits + sequence_digits;
+
+constexpr std::string_view mark_prefix = "latchkey-first ";
+constexpr std::size_t longest_mark = 256;
+
 bool all_digits(std::string_view text) {
     return !text.empty() &&
            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -52,25 +60,12 @@ queue_place place_of(std::string_view name, const queue_markers& markers) noexce
 
 // ---- lock delays ----
 
-namespace {
-
-constexpr std::size_t guid_size = 36;
-constexpr char first_of_delay = '8';
-constexpr std::size_t delay_digits = 7;
-constexpr std::size_t number_size = 1 + delay_digits + sequence_digits;
-
-}  // namespace
-
 std::string name_of_delay(std::chrono::milliseconds delay, std::string_view holder) {
     std::string text = std::to_string(delay.count());
     text.insert(0, delay_digits - text.size(), '0');
-    std::string name(delay_mark);
-    name += holder.substr(holder.rfind(protection) + protection.size(), guid_size);
-    name += '-';
-    name += first_of_delay;
-    name += text;
-    name += holder.substr(holder.size() - sequence_digits);
-    return name;
+    const std::string guid(holder.substr(holder.rfind(protection) + protection.size(), guid_size));
+    const std::string number(holder.substr(holder.size() - sequence_digits));
+    return std::string(delay_mark) + guid + '-' + first_of_delay + text + number;
 }
 
 std::optional<delay_record> delay_record_of(std::string_view name) noexcept {
@@ -98,17 +93,8 @@ std::optional<delay_record> delay_record_of(std::string_view name) noexcept {
 
 // ---- the front of a queue ----
 
-namespace {
-
-constexpr std::string_view mark_prefix = "latchkey-first ";
-constexpr std::size_t longest_mark = 256;
-
-}  // namespace
-
 std::string front_mark(std::string_view name) {
-    std::string mark(mark_prefix);
-    mark += name;
-    return mark;
+    return std::string(mark_prefix) + std::string(name);
 }
 
 std::string_view named_by_front_mark(std::string_view data) noexcept {

@@ -14,18 +14,6 @@
 
 namespace latchkey::inline v0 {
 
-leadership_transfer::leadership_transfer(std::shared_ptr<client_core> core,
-                                         std::shared_ptr<const queue_recipe> recipe,
-                                         std::shared_ptr<const candidate_profile> profile,
-                                         leader_candidate& candidate)
-    : core_(std::move(core)),
-      recipe_(std::move(recipe)),
-      profile_(std::move(profile)),
-      how_(profile_->preference.value_or(leader_preference())),
-      candidate_(candidate),
-      cool_(core_->loop()),
-      peers_(how_.hysteresis) {}
-
 void leadership_transfer::queue(const std::string& path) {
     if (!profile_->preference) {
         return;
@@ -55,8 +43,12 @@ task<bool> leadership_transfer::take_part() {
         unread_.reset();
         if (message.is == mailbox_message::kind::offer && !leading_) {
             oneshot<std::string> moved;
-            candidate_.move_behind(
-                message.who, request::check(mailbox_->path(), version), moved.setter());
+            if (const auto& participant = candidate_.participant()) {
+                participant->move_behind(
+                    message.who, request::check(mailbox_->path(), version), moved.setter());
+            } else {
+                moved.setter()({});
+            }
             const std::string to = co_await moved;
             if (!to.empty()) {
                 invited_ = to;
@@ -134,8 +126,10 @@ void leadership_transfer::open_mailbox() {
             .received = [weak = weak_from_this(), path](const server_stat& stat,
                                                         const std::string& data) {
                 const auto self = weak.lock();
-                if (self && self->mailbox_ && self->mailbox_->path() == path) {
-                    self->on_message(stat, data);
+                if (self && self->mailbox_ && self->mailbox_->path() == path &&
+                    std::exchange(self->last_read_, stat.mzxid) != stat.mzxid) {
+                    self->unread_.emplace(stat, data);
+                    self->reads_();
                 }
             }});
     mailbox_->start([core = core_](const failure& why, bool) {
@@ -146,20 +140,6 @@ void leadership_transfer::open_mailbox() {
                            ": " + why.code.message()});
         }
     });
-}
-
-void leadership_transfer::close_mailbox() {
-    if (const auto closed = std::exchange(mailbox_, nullptr)) {
-        closed->leave();
-    }
-}
-
-void leadership_transfer::on_message(const server_stat& stat, const std::string& data) {
-    if (stat.mzxid != last_read_) {
-        last_read_ = stat.mzxid;
-        unread_.emplace(stat, data);
-        reads_();
-    }
 }
 
 // ---- as a leader ----
@@ -294,11 +274,6 @@ void leadership_transfer::end_order(leader_latch::transfer what) {
     const order ended = std::move(orders_.front());
     orders_.pop_front();
     ended.done(what == not_accepted && over() ? not_leading : what);
-}
-
-/// Then the term is over too, even if it does not know that yet.
-bool leadership_transfer::over() const {
-    return core_->session_id() == 0 || core_->closed_why();
 }
 
 }  // namespace latchkey::inline v0

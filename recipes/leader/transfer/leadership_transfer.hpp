@@ -34,7 +34,14 @@ public:
     leadership_transfer(std::shared_ptr<client_core> core,
                         std::shared_ptr<const queue_recipe> recipe,
                         std::shared_ptr<const candidate_profile> profile,
-                        leader_candidate& candidate);
+                        leader_candidate& candidate)
+        : core_(std::move(core)),
+          recipe_(std::move(recipe)),
+          profile_(std::move(profile)),
+          how_(profile_->preference.value_or(leader_preference())),
+          candidate_(candidate),
+          cool_(core_->loop()),
+          peers_(how_.hysteresis) {}
 
     /// The candidate is in the queue, with the znode at `path`.
     void queue(const std::string& path);
@@ -65,8 +72,12 @@ private:
     [[nodiscard]] task<bool> has_failed();
     void cool_down(std::chrono::nanoseconds time);
     void open_mailbox();
-    void close_mailbox();
-    void on_message(const server_stat& stat, const std::string& data);
+
+    void close_mailbox() {
+        if (const auto closed = std::exchange(mailbox_, nullptr)) {
+            closed->leave();
+        }
+    }
 
     [[nodiscard]] int priority() const noexcept {
         return cool_.running() ? lowest_priority : how_.priority;
@@ -76,7 +87,9 @@ private:
     [[nodiscard]] task<bool> watch_peers();
     [[nodiscard]] task<bool> make_offers();
     void end_order(leader_latch::transfer what);
-    [[nodiscard]] bool over() const;
+
+    /// Then the term is over too, even if it does not know that yet.
+    [[nodiscard]] bool over() const { return core_->session_id() == 0 || core_->closed_why(); }
 
     [[nodiscard]] std::chrono::nanoseconds patience() const { return core_->session_timeout() / 6; }
 
