@@ -28,6 +28,9 @@ struct http_answer {
 
     /// {"error": "..."}, as JSON.
     [[nodiscard]] static http_answer error(unsigned status, std::string_view message);
+
+    /// The same, with status 503. The client may try again after 5 seconds.
+    [[nodiscard]] static http_answer too_many(std::string_view what);
 };
 
 /// "event: NAME\ndata: JSON\n\n"; `json` is one line with its end.

@@ -22,8 +22,7 @@ http_server::http_server(boost::asio::io_context& io,
                    [this, answer = std::move(content.answer)](const http_request& r) {
                        http_answer a = answer(r);
                        return a.streams_events && readers_of_events() >= limits_.event_readers
-                                  ? http_answer::error(
-                                        503, "too many readers of events; try again later")
+                                  ? http_answer::too_many("readers of events")
                                   : a;
                    },
                .first_events = std::move(content.first_events)},

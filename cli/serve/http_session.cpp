@@ -111,13 +111,6 @@ std::optional<http_answer> answer_to_failure(const error_code& ec) {
     return std::nullopt;
 }
 
-http_answer refusal_of_connection() {
-    auto refusal = http_answer::error(503, "too many connections; try again later");
-    refusal.header_name = "Retry-After";
-    refusal.header_value = "5";
-    return refusal;
-}
-
 }  // namespace
 
 http_session::http_session(tcp::socket socket,
@@ -136,7 +129,7 @@ void http_session::start() {
 
 void http_session::refuse() {
     silent_ = idle_ = false;
-    running_.start(write({.answer = refusal_of_connection()}), [](bool) {});
+    running_.start(write({.answer = http_answer::too_many("connections")}), [](bool) {});
 }
 
 void http_session::close() {

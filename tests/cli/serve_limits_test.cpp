@@ -116,17 +116,24 @@ TEST_F(ServeLimits, KeepsAConnectionForSeveralRequests) {
     EXPECT_EQ(peer.reply().status, 200);
 }
 
-TEST_F(ServeLimits, HasAHundredConnections) {
+TEST_F(ServeLimits, HasFiftyReadersOfEventsAndAnswersRequestsBesideThem) {
     serve();
     std::list<events_peer> all;
-    while (all.size() < 100) {
+    while (all.size() < 50) {
         all.emplace_back(port_);
     }
-    auto refused = get("/");
+    auto refused = get("/api/events");
     EXPECT_EQ(refused.status, 503);
     EXPECT_EQ(refused.headers["retry-after"], "5");
+    EXPECT_THAT(refused.body, HasSubstr("too many readers of events"));
+    EXPECT_EQ(get("/").status, 200);
     all.pop_front();
-    EXPECT_TRUE(eventually([&] { return get("/").status == 200; }));
+    all.pop_back();
+    EXPECT_TRUE(eventually([&] {
+        http_peer one(port_);
+        one.send("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        return one.reply(false).status == 200;
+    }));
 }
 
 TEST_F(ServeLimits, AHundredConnectionsThatAskNothingMoreKeepNobodyOut) {

@@ -166,6 +166,14 @@ TEST_F(HttpServer, RefusesMoreReadersOfEventsThanLeaveRoomForRequests) {
     EXPECT_TRUE(eventually([&] { return readers() == 2; }));
 }
 
+TEST_F(HttpServer, RefusesAConnectionWhenAllReadEvents) {
+    start({.connections = 2, .event_readers = 2});
+    const auto first = sent(wants_events);
+    const auto second = sent(wants_events);
+    ASSERT_TRUE(eventually([&] { return readers() == 2; }));
+    EXPECT_THAT(rest_of(sent(whole)), HasSubstr("HTTP/1.1 503"));
+}
+
 TEST_F(HttpServer, KnowsNoTransferEncodingButChunked) {
     start({});
     for (const std::string coding : {"xchunked", "gzip, chunked", "identity", "chunked, chunked"}) {
