@@ -147,17 +147,15 @@ void group_watch::notify(const entries& members) {
         return;
     }
     told_ = now;
-    core_->call([this, self = shared_from_this(), now = std::move(now)] { call_listener(now); });
-}
-
-void group_watch::call_listener(const std::vector<known_member>& now) {
-    calls_.call([&] {
-        std::vector<group_member> all;
-        all.reserve(now.size());
-        for (const known_member& m : now) {
-            all.push_back(*m);
-        }
-        (*listener_)(all);
+    core_->call([this, self = shared_from_this(), now = std::move(now)] {
+        calls_.call([&] {
+            std::vector<group_member> all;
+            all.reserve(now.size());
+            for (const known_member& m : now) {
+                all.push_back(*m);
+            }
+            (*listener_)(all);
+        });
     });
 }
 

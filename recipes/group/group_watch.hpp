@@ -86,7 +86,6 @@ private:
     [[nodiscard]] task<bool> read(entries& members, bool unwatched);
     void list_now();
     void notify(const entries& members);
-    void call_listener(const std::vector<known_member>& now);
 
     const std::string directory_;
     const std::chrono::nanoseconds pause_;
