@@ -9,20 +9,6 @@
 
 namespace latchkey::inline v0 {
 
-group_watch::group_watch(std::shared_ptr<client_core> core,
-                         std::string directory,
-                         std::chrono::nanoseconds pause,
-                         group::members_listener listener)
-    : session_task(std::move(core)),
-      directory_(std::move(directory)),
-      pause_(pause),
-      listener_(core_->callbacks().keep(std::move(listener))) {}
-
-void group_watch::end() noexcept {
-    calls_.end();
-    stop_soon();
-}
-
 /// In one session, until it is dropped: lists, reads what has changed, and reports the members.
 task<bool> group_watch::follow() {
     entries members;
