@@ -55,8 +55,8 @@ public:
         return std::make_shared<barrier_wait>(core, recipe.directory);
     }
 
-    [[nodiscard]] auto change(barrier_change::what w) const {
-        return std::make_shared<barrier_change>(core, recipe, w);
+    [[nodiscard]] auto change(bool stands) const {
+        return std::make_shared<barrier_change>(core, recipe, stands);
     }
 
     const std::shared_ptr<client_core> core;
@@ -73,11 +73,11 @@ barrier::barrier(const client& c, std::string path, lock_options options) {
 barrier::~barrier() = default;
 
 void barrier::set(std::error_code& ec) {
-    report(ec, [&] { wait_for_answer(impl_->change(barrier_change::set)); });
+    report(ec, [&] { wait_for_answer(impl_->change(true)); });
 }
 
 void barrier::remove(std::error_code& ec) {
-    report(ec, [&] { wait_for_answer(impl_->change(barrier_change::remove)); });
+    report(ec, [&] { wait_for_answer(impl_->change(false)); });
 }
 
 bool barrier::wait_within(std::chrono::nanoseconds timeout,

@@ -8,13 +8,13 @@ namespace latchkey::inline v0 {
 
 barrier_change::barrier_change(std::shared_ptr<client_core> core,
                                const queue_recipe& recipe,
-                               what w)
+                               bool stands)
     : retrying_call(std::move(core)),
-      request_(w == set ? request::create(recipe.directory,
-                                          recipe.data(lock_mode::exclusive),
-                                          create_mode::persistent,
-                                          *recipe.access)
-                        : request::remove(recipe.directory)) {}
+      request_(stands ? request::create(recipe.directory,
+                                        recipe.data(lock_mode::exclusive),
+                                        create_mode::persistent,
+                                        *recipe.access)
+                      : request::remove(recipe.directory)) {}
 
 call_aim barrier_change::aim() const {
     const bool creates = request_.what == request::kind::create;
@@ -23,10 +23,8 @@ call_aim barrier_change::aim() const {
 
 task<barrier_change::attempted> barrier_change::attempt() {
     const bool creates = request_.what == request::kind::create;
-    directory_creation above;
-    if (creates) {
-        above = core()->create_parents(request_.path, request_.access);
-    }
+    const auto above =
+        creates ? core()->create_parents(request_.path, request_.access) : directory_creation();
     auto sent = core()->send(request_);
     const reply r = co_await sent;
     if (r.ok() || r.code == (creates ? result_code::node_exists : result_code::no_node)) {

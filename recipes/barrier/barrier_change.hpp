@@ -3,7 +3,6 @@
 #include "client/retrying_call.hpp"
 #include "queue/queue_recipe.hpp"
 
-#include <cstdint>
 #include <memory>
 
 namespace latchkey::inline v0 {
@@ -11,9 +10,8 @@ namespace latchkey::inline v0 {
 /// Creates or deletes a barrier's znode. Either may be repeated.
 class barrier_change final : public retrying_call<bool> {
 public:
-    enum what : std::uint8_t { set, remove };
-
-    barrier_change(std::shared_ptr<client_core> core, const queue_recipe& recipe, what w);
+    /// `stands`: afterwards.
+    barrier_change(std::shared_ptr<client_core> core, const queue_recipe& recipe, bool stands);
 
 private:
     [[nodiscard]] call_aim aim() const override;

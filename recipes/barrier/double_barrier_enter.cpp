@@ -93,17 +93,14 @@ task<double_barrier_call::refusal> double_barrier_call::look(view& seen, change_
     }
     auto directory_asked = changes.send(*core(), request::get(directory));
     auto ready_asked = ask(request::get(ready));
-    std::optional<oneshot<reply>> list_asked;
-    if (!withdraws_) {
-        list_asked.emplace(keeps_ ? changes.send(*core(), request::children(directory))
-                                  : core()->send(request::children(directory)));
-    }
+    auto list_asked = withdraws_ ? oneshot<reply>()
+                      : keeps_   ? changes.send(*core(), request::children(directory))
+                                 : core()->send(request::children(directory));
     seen.directory = co_await directory_asked;
     seen.ready = co_await ready_asked;
     reply list;
-    if (list_asked) {
-        auto& asked = *list_asked;
-        list = co_await asked;
+    if (!withdraws_) {
+        list = co_await list_asked;
     }
     if (creates && !at_->placed) {
         co_return refusal{at_->not_placed_why, directory};

@@ -9,20 +9,6 @@
 
 namespace latchkey::inline v0 {
 
-group_watch::group_watch(std::shared_ptr<client_core> core,
-                         std::string directory,
-                         std::chrono::nanoseconds pause,
-                         group::members_listener listener)
-    : session_task(std::move(core)),
-      directory_(std::move(directory)),
-      pause_(pause),
-      listener_(core_->callbacks().keep(std::move(listener))) {}
-
-void group_watch::end() noexcept {
-    calls_.end();
-    stop_soon();
-}
-
 /// In one session, until it is dropped: lists, reads what has changed, and reports the members.
 task<bool> group_watch::follow() {
     entries members;
@@ -147,17 +133,15 @@ void group_watch::notify(const entries& members) {
         return;
     }
     told_ = now;
-    core_->call([this, self = shared_from_this(), now = std::move(now)] { call_listener(now); });
-}
-
-void group_watch::call_listener(const std::vector<known_member>& now) {
-    calls_.call([&] {
-        std::vector<group_member> all;
-        all.reserve(now.size());
-        for (const known_member& m : now) {
-            all.push_back(*m);
-        }
-        (*listener_)(all);
+    core_->call([this, self = shared_from_this(), now = std::move(now)] {
+        calls_.call([&] {
+            std::vector<group_member> all;
+            all.reserve(now.size());
+            for (const known_member& m : now) {
+                all.push_back(*m);
+            }
+            (*listener_)(all);
+        });
     });
 }
 

@@ -35,13 +35,20 @@ public:
     group_watch(std::shared_ptr<client_core> core,
                 std::string directory,
                 std::chrono::nanoseconds pause,
-                group::members_listener listener);
+                group::members_listener listener)
+        : session_task(std::move(core)),
+          directory_(std::move(directory)),
+          pause_(pause),
+          listener_(core_->callbacks().keep(std::move(listener))) {}
 
     void start() { run(follow()); }
 
     /// Any thread. When it returns, the listener is not running and will not run, unless the
     /// listener itself calls this.
-    void end() noexcept;
+    void end() noexcept {
+        calls_.end();
+        stop_soon();
+    }
 
 private:
     /// Not copied on the loop, because the data of each may be a megabyte.
@@ -86,7 +93,6 @@ private:
     [[nodiscard]] task<bool> read(entries& members, bool unwatched);
     void list_now();
     void notify(const entries& members);
-    void call_listener(const std::vector<known_member>& now);
 
     const std::string directory_;
     const std::chrono::nanoseconds pause_;

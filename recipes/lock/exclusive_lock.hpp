@@ -31,12 +31,24 @@ public:
 
     /// Returns false when the time is over. Throws errc::would_deadlock if its own thread has the
     /// lock and it would wait forever.
-    [[nodiscard]] bool lock_within(std::chrono::nanoseconds limit);
+    [[nodiscard]] bool lock_within(std::chrono::nanoseconds limit) {
+        acquire.core().check_not_forked();  // a thread of the parent may have held the guard
+        return !kept_.would_deadlock(
+                   limit, recipe->directory, "a mutex is not recursive; use a recursive_mutex") &&
+               kept_.keep(acquire.acquire_within(recipe, limit, {}));
+    }
 
-    void unlock() noexcept;
+    void unlock() noexcept {
+        if (!forked()) {
+            static_cast<void>(kept_.take());
+        }
+    }
 
     /// The hold of this thread's lock(), or of the present one.
-    [[nodiscard]] hold& held();
+    [[nodiscard]] hold& held() {
+        acquire.core().check_not_forked();
+        return kept_.look(recipe->directory);
+    }
 
     [[nodiscard]] bool forked() const { return acquire.core().forked(); }
 

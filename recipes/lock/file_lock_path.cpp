@@ -73,13 +73,12 @@ fs::path resolved(const fs::path& file) {
         refuse(file, "the name is empty");
     }
     std::error_code ec;
-    const fs::path start = file.is_absolute() ? fs::path() : fs::current_path(ec);
+    fs::path done = file.is_absolute() ? fs::path("/") : fs::current_path(ec);
     if (ec) {
         refuse(file, "the current directory is not known: " + ec.message());
     }
     std::deque<fs::path> left;
     prepend(left, file);
-    fs::path done = start.empty() ? fs::path("/") : start;
     for (int links = 0; !left.empty();) {
         const fs::path part = left.front();
         left.pop_front();

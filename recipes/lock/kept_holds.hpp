@@ -3,15 +3,25 @@
 #include <latchkey/hold.hpp>
 
 #include "hold/hold_state.hpp"
-#include "lock/thread_number.hpp"
 #include "loop/monitor.hpp"
+#include "text/path.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
 
 namespace latchkey::inline v0 {
+
+/// The number of this thread. Unlike a std::thread::id, it is never that of a later thread.
+[[nodiscard]] inline std::uint64_t thread_number() noexcept {
+    static std::atomic<std::uint64_t> last{0};
+    thread_local const std::uint64_t own = ++last;
+    return own;
+}
 
 /// The holds that lock() and the like keep inside of a recipe, each for the thread that locked.
 /// Several threads may have an exclusive one: the next thread may be granted before a thread that
@@ -28,8 +38,24 @@ class kept_holds {
 public:
     using kept = std::multimap<std::uint64_t, hold>::node_type;
 
-    /// For this thread.
-    void keep(hold h) {
+    /// Whether this thread has a hold here, and so would wait for itself. Throws
+    /// errc::would_deadlock if it would do so forever.
+    [[nodiscard]] bool would_deadlock(std::chrono::nanoseconds limit,
+                                      const std::string& path,
+                                      const char* remedy) {
+        const bool locked = of_this_thread() != nullptr;
+        if (locked && limit == no_timeout) {
+            throw error(errc::would_deadlock,
+                        "this thread holds \"" + escaped(path) + "\" already: " + remedy);
+        }
+        return locked;
+    }
+
+    /// For this thread, unless `h` is empty; returns whether it is not.
+    bool keep(hold h) {
+        if (is_empty(h)) {
+            return false;
+        }
         const monitor_lock lock(guard_);
         if (holds_.count(thread_number()) >= most_of_a_thread) {
             const auto own = find_own();
@@ -38,6 +64,7 @@ public:
             }
         }
         holds_.emplace(thread_number(), std::move(h));
+        return true;
     }
 
     /// Puts a hold that was taken out here, or from other kept_holds, in for this thread.
@@ -54,11 +81,16 @@ public:
         return found == holds_.end() ? kept() : holds_.extract(found);
     }
 
-    /// The hold that take() would take out; null if there is none, or an empty one.
-    [[nodiscard]] hold* look() {
+    /// The hold that take() would take out. Throws errc::hold_lost if there is none, or an empty
+    /// one.
+    [[nodiscard]] hold& look(const std::string& path) {
         const monitor_lock lock(guard_);
         const auto found = find();
-        return found == holds_.end() || is_empty(found->second) ? nullptr : &found->second;
+        if (found == holds_.end() || is_empty(found->second)) {
+            throw error(errc::hold_lost,
+                        '"' + escaped(path) + "\" is not locked through this object");
+        }
+        return found->second;
     }
 
     /// A hold of this thread; null if it has none.

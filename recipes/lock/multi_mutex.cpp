@@ -37,23 +37,21 @@ void check_apart(const std::vector<std::string>& paths) {
 /// The znodes are created together, so they must fit into one request.
 void check_size(const client_core& core, const queue_recipe& recipe, std::size_t data) {
     std::vector<request> together;
-    for (const std::string& path : recipe.directories()) {
-        together.push_back(
-            request::create(core.chroot() + join_path(path, std::string(longest_znode_name, 'n')),
-                            std::string(data, ' '),
-                            create_mode::ephemeral_sequential,
-                            *recipe.access));
-    }
-    const std::size_t count = together.size();
-    // The records are created together with as many checks.
-    if (recipe.options().lock_delay.count() > 0) {
-        for (std::size_t i = 0; i < count; ++i) {
-            together.push_back(request::check(together[i].path));
+    const std::vector<std::string> paths = recipe.directories();
+    for (const std::string& path : paths) {
+        const std::string znode = join_path(path, std::string(longest_znode_name, 'n'));
+        together.push_back(request::create(core.chroot() + znode,
+                                           std::string(data, ' '),
+                                           create_mode::ephemeral_sequential,
+                                           *recipe.access));
+        // Each record is created together with a check.
+        if (recipe.options().lock_delay.count() > 0) {
+            together.push_back(request::check(core.chroot() + znode));
         }
     }
     if (!acceptable(request::multi(std::move(together)))) {
         throw error(errc::invalid_argument,
-                    std::to_string(count) + " paths do not fit into one request of " +
+                    std::to_string(paths.size()) + " paths do not fit into one request of " +
                         std::to_string(largest_request) + " bytes: give fewer or shorter paths");
     }
 }

@@ -2,7 +2,6 @@
 
 #include "client/fork_safe.hpp"
 #include "lock/exclusive_lock.hpp"
-#include "lock/thread_number.hpp"
 #include "queue/participants.hpp"
 #include "text/path.hpp"
 

@@ -44,7 +44,12 @@ public:
                  hold_owner::converted done,
                  bool answered = false) const;
     bool convert_and_wait(hold& h, lock_mode to, nanoseconds limit, const std::stop_token& s) const;
-    bool upgrade_kept(kept_holds& from, lock_mode to, nanoseconds limit);
+    bool convert_kept(kept_holds& from, kept_holds& otherwise, lock_mode to, nanoseconds limit);
+
+    bool upgrade_kept(lock_mode from, lock_mode to, nanoseconds limit) {
+        return convert_kept(kept(from), kept(from), to, limit);
+    }
+
     void downgrade_kept(lock_mode to);
 
     /// The holds of lock(), lock_upgrade() and the like, or of lock_shared(). Throws errc::forked,
@@ -258,20 +263,9 @@ const std::string& shared_mutex::path() const noexcept {
 
 bool shared_mutex::lock_within(lock_mode m, nanoseconds limit) {
     // This thread would wait for itself in any mode.
-    if (impl_->kept(lock_mode::exclusive).of_this_thread() != nullptr) {
-        if (limit == no_timeout) {
-            throw error(errc::would_deadlock,
-                        "this thread holds \"" + escaped(path()) +
-                            "\" already: a shared_mutex is not recursive");
-        }
-        return false;
-    }
-    hold granted = acquire_within(m, limit, {}, throws());
-    if (is_empty(granted)) {
-        return false;
-    }
-    impl_->kept(m).keep(std::move(granted));
-    return true;
+    return !impl_->kept(lock_mode::exclusive)
+                .would_deadlock(limit, path(), "a shared_mutex is not recursive") &&
+           impl_->kept(m).keep(acquire_within(m, limit, {}, throws()));
 }
 
 bool shared_mutex::lock_within(nanoseconds limit) {
@@ -310,9 +304,12 @@ void shared_mutex::unlock_upgrade() noexcept {
     unlock();
 }
 
-/// Puts the hold back where the guard that owns it now looks for it: where it was, if it was not
+/// Puts the hold back where the guard that owns it now looks for it: in `otherwise`, if it was not
 /// converted.
-bool shared_mutex::impl::upgrade_kept(kept_holds& from, lock_mode to, nanoseconds limit) {
+bool shared_mutex::impl::convert_kept(kept_holds& from,
+                                      kept_holds& otherwise,
+                                      lock_mode to,
+                                      nanoseconds limit) {
     kept_holds::kept taken = from.take();
     if (taken.empty() || is_empty(taken.mapped())) {
         throw error(errc::hold_lost,
@@ -324,30 +321,26 @@ bool shared_mutex::impl::upgrade_kept(kept_holds& from, lock_mode to, nanosecond
 
         kept_holds* into;
         kept_holds::kept& held;
-    } back{&from, taken};
+    } back{&otherwise, taken};
 
     const bool done = convert_and_wait(taken.mapped(), to, limit, {});
-    back.into = done ? &alone_ : &from;
+    back.into = done ? &kept(to) : &otherwise;
     return done;
 }
 
 /// Afterwards the hold has at least the mode that is asked for, or is lost. So nothing interrupts
 /// it.
 void shared_mutex::impl::downgrade_kept(lock_mode to) {
-    kept_holds::kept taken = kept(lock_mode::exclusive).take();
-    if (taken.empty() || is_empty(taken.mapped())) {
-        return;
-    }
+    kept_holds& into = kept(to);
     try {
         const uninterrupted until_the_end;
-        convert_and_wait(taken.mapped(), to, no_timeout, {});
+        convert_kept(alone_, into, to, no_timeout);
     } catch (const error&) {
     }  // held() shows the loss
-    kept(to).put(std::move(taken));
 }
 
 void shared_mutex::unlock_upgrade_and_lock() {
-    impl_->upgrade_kept(impl_->kept(lock_mode::upgrade), lock_mode::exclusive, no_timeout);
+    impl_->upgrade_kept(lock_mode::upgrade, lock_mode::exclusive, no_timeout);
 }
 
 bool shared_mutex::try_unlock_upgrade_and_lock() {
@@ -355,15 +348,15 @@ bool shared_mutex::try_unlock_upgrade_and_lock() {
 }
 
 bool shared_mutex::upgrade_within(nanoseconds limit) {
-    return impl_->upgrade_kept(impl_->kept(lock_mode::upgrade), lock_mode::exclusive, limit);
+    return impl_->upgrade_kept(lock_mode::upgrade, lock_mode::exclusive, limit);
 }
 
 bool shared_mutex::try_unlock_shared_and_lock_upgrade() {
-    return impl_->upgrade_kept(impl_->kept(lock_mode::shared), lock_mode::upgrade, at_once);
+    return impl_->upgrade_kept(lock_mode::shared, lock_mode::upgrade, at_once);
 }
 
 bool shared_mutex::try_unlock_shared_and_lock() {
-    return impl_->upgrade_kept(impl_->kept(lock_mode::shared), lock_mode::exclusive, at_once);
+    return impl_->upgrade_kept(lock_mode::shared, lock_mode::exclusive, at_once);
 }
 
 void shared_mutex::unlock_and_lock_upgrade() {
@@ -379,12 +372,7 @@ void shared_mutex::unlock_upgrade_and_lock_shared() {
 }
 
 hold& shared_mutex::held() {
-    hold* const alone = impl_->kept(lock_mode::exclusive).look();
-    if (alone == nullptr) {
-        throw error(errc::hold_lost,
-                    "\"" + escaped(path()) + "\" is not locked through this object");
-    }
-    return *alone;
+    return impl_->kept(lock_mode::exclusive).look(path());
 }
 
 hold& shared_mutex::held_shared() {

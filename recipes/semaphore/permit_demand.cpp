@@ -5,7 +5,6 @@
 #include "queue/own_znode.hpp"
 #include "queue/participants.hpp"
 #include "queue/queue_order.hpp"
-#include "semaphore/permits.hpp"
 #include "session/failure.hpp"
 #include "text/path.hpp"
 #include "znode/change_watch.hpp"
@@ -16,6 +15,9 @@
 
 namespace latchkey::inline v0 {
 namespace {
+
+/// As many znodes, with their data, as one transaction has room for.
+constexpr std::uint32_t most_leases_at_once = 100;
 
 std::vector<std::string> paths_of(const permit_demand& demand, const std::string& prefix) {
     const auto path = [&](const std::string& ending) {
@@ -71,17 +73,12 @@ public:
 
 private:
     struct seen {
-        std::optional<reply> limit = std::nullopt;  ///< if it is stored
+        reply limit = {};  ///< empty if it is not stored
         reply taken = {};
     };
 
     task<seen> look(const change_watch* changes) const;
     [[nodiscard]] task<std::optional<end>> swap(std::string from, seen s);
-
-    [[nodiscard]] std::optional<std::uint32_t> limit(const seen& s) const {
-        return demand_.leases ? demand_.limit : read_limit(s.limit->data);
-    }
-
     [[nodiscard]] failure refusal(const seen& s) const;
 
     const std::shared_ptr<client_core> core_;
@@ -121,11 +118,11 @@ task<last_step::end> permit_grant::take(place p) {
         if (failure why = refusal(s)) {
             co_return end{refused, std::move(why)};
         }
-        const std::optional<std::uint32_t> most = limit(s);
+        const std::optional<std::uint32_t> most = demand_.limit_in(s.limit.data);
         if (most) {
             demand_.limit_was_right->store(true);
         }
-        if (s.limit && s.limit->code == result_code::no_node) {
+        if (s.limit.code == result_code::no_node) {
             co_return end{gone};  // the semaphore was removed, and our place with it
         }
         if (!most || !s.taken.tells_whether_there()) {
@@ -160,14 +157,10 @@ task<permit_grant::seen> permit_grant::look(const change_watch* changes) const {
         return changes != nullptr ? changes->send(*core_, std::move(r)) : core_->send(std::move(r));
     };
     seen s;
-    std::optional<oneshot<reply>> limit_asked;
-    if (!demand_.leases) {
-        limit_asked.emplace(send(request::get(demand_.semaphore)));
-    }
+    auto limit_asked = demand_.leases ? oneshot<reply>() : send(request::get(demand_.semaphore));
     auto taken_asked = send(request::children(demand_.directory));
-    if (limit_asked) {
-        auto& asked = *limit_asked;
-        s.limit = co_await asked;
+    if (!demand_.leases) {
+        s.limit = co_await limit_asked;
     }
     s.taken = co_await taken_asked;
     co_return s;
@@ -175,34 +168,26 @@ task<permit_grant::seen> permit_grant::look(const change_watch* changes) const {
 
 /// What was seen and will not change by waiting.
 failure permit_grant::refusal(const seen& s) const {
-    const std::string name = '"' + escaped(demand_.semaphore) + '"';
-    const auto is = [&s](result_code code) { return s.limit && s.limit->code == code; };
-    for (const result_code code : {s.limit ? s.limit->code : result_code::ok, s.taken.code}) {
+    for (const result_code code : {s.limit.code, s.taken.code}) {
         if (refused_for_good(code)) {
             return failure_of(code, demand_.semaphore);
         }
     }
-    if (is(result_code::no_node) && !demand_.limit) {
+    const std::string name = '"' + escaped(demand_.semaphore) + '"';
+    if (s.limit.code == result_code::no_node && !demand_.limit) {
         return {errc::no_such_znode,
                 "there is no semaphore " + name + "; give a number of permits to create it"};
     }
-    const auto known = limit(s);
-    if (is(result_code::ok) && !known) {
-        return {
-            errc::not_a_semaphore,
-            name + " is not a semaphore: its data is not a number of permits; use another path"};
+    const auto known = demand_.limit_in(s.limit.data);
+    if (s.limit.ok() && !known) {
+        return demand_.not_a_semaphore();
     }
     if (known && demand_.limit.value_or(*known) != *known && !demand_.limit_was_right->load()) {
         return {errc::invalid_argument,
                 name + " has " + std::to_string(*known) + " permits, not " +
                     std::to_string(*demand_.limit) + "; leave the number out, or resize it"};
     }
-    if (known && demand_.count > *known) {
-        return {errc::invalid_argument,
-                std::to_string(demand_.count) + " permits of " + name +
-                    " can never be granted: its limit is " + std::to_string(*known)};
-    }
-    return {};
+    return known && demand_.count > *known ? demand_.more_than(*known) : failure();
 }
 
 /// Nothing if the permits have to be looked at again.
@@ -220,7 +205,7 @@ task<std::optional<last_step::end>> permit_grant::swap(std::string from, seen s)
     }
     std::vector<request> guards;
     if (!demand_.leases) {
-        guards.push_back(request::check(demand_.semaphore, s.limit->stat.version));
+        guards.push_back(request::check(demand_.semaphore, s.limit.stat.version));
     }
     taking_ = true;
     auto swapping = swap_znodes(core_, std::move(to), std::move(guards), std::move(from));
@@ -250,13 +235,15 @@ task<std::optional<last_step::end>> permit_grant::swap(std::string from, seen s)
 }
 
 queue_recipe permit_queue_of(const client_core& core,
-                             const std::string& path,
-                             const std::string& name,
-                             const queue_markers& markers,
+                             const permit_demand& demand,
                              lock_options options) {
-    check_path(path);
-    queue_recipe recipe = queue_recipe_of(core, path + name, markers, std::move(options), "permit");
-    recipe.set_options([&path](queue_options& own) { own.owner_path = path; });
+    check_path(demand.semaphore);
+    queue_recipe recipe = queue_recipe_of(core,
+                                          demand.semaphore + (demand.leases ? "/locks" : "/queue"),
+                                          demand.leases ? curator_semaphore_names : semaphore_names,
+                                          std::move(options),
+                                          "permit");
+    recipe.set_options([&demand](queue_options& own) { own.owner_path = demand.semaphore; });
     return recipe;
 }
 
@@ -290,6 +277,10 @@ directory_creation permit_demand::create_directories(client_core& core,
     return made;
 }
 
+std::optional<std::uint32_t> permit_demand::limit_in(std::string_view data) const noexcept {
+    return leases ? limit : read_limit(data);
+}
+
 std::uint32_t permit_demand::permits_in(std::string_view name) const noexcept {
     return leases ? 1 : permits_of(name).value_or(0);
 }
@@ -298,43 +289,81 @@ std::uint64_t permit_demand::taken(const std::vector<std::string>& names) const 
     return leases ? names.size() : permits_taken(names);
 }
 
-std::uint32_t permit_demand::free_of(std::uint32_t most,
-                                     const std::vector<std::string>& names) const noexcept {
-    return most - static_cast<std::uint32_t>(std::min<std::uint64_t>(most, taken(names)));
+failure permit_demand::not_a_semaphore() const {
+    return {errc::not_a_semaphore,
+            '"' + escaped(semaphore) +
+                "\" is not a semaphore: its data is not a number of permits; use another path"};
+}
+
+failure permit_demand::more_than(std::uint32_t most) const {
+    return {errc::invalid_argument,
+            std::to_string(count) + " permits of \"" + escaped(semaphore) +
+                "\" can never be granted: its limit is " + std::to_string(most)};
 }
 
 // ---- the calls ----
 
+void check_permits(std::uint32_t permits, const char* what, std::uint32_t most) {
+    if (permits == 0 || permits > most) {
+        throw error(errc::invalid_argument,
+                    std::string(what) + " of " + std::to_string(permits) + " permits: give 1 to " +
+                        std::to_string(most));
+    }
+}
+
 permit_calls::permit_calls(const std::shared_ptr<client_core>& core,
                            permit_demand d,
-                           const std::string& name,
-                           const queue_markers& markers,
                            lock_options options)
     : demand(std::move(d)),
-      queue(permit_queue_of(*core, demand.semaphore, name, markers, std::move(options))),
+      queue(permit_queue_of(*core, demand, std::move(options))),
       acquire(core) {}
 
-std::shared_ptr<const queue_recipe> permit_calls::with(std::uint32_t permits) const {
+std::shared_ptr<const queue_recipe> permit_calls::recipe(std::uint32_t permits) const {
+    check_permits(permits, "an acquire", demand.leases ? most_leases_at_once : most_permits);
     auto mine = std::make_shared<permit_demand>(demand);
     mine->count = permits;
+    if (demand.leases) {
+        mine->more_than(*demand.limit).raise_unless(permits <= *demand.limit);
+    }
     auto recipe = std::make_shared<queue_recipe>(queue);
     recipe->step_maker = std::move(mine);
     return recipe;
 }
 
-std::vector<reply> permit_calls::read(const std::vector<request>& questions) const {
-    std::vector<reply> answers = blocking_read(acquire.core(), questions);
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-        failure_of(answers[i].code, questions[i].path, questions[i].what)
-            .raise_unless(answers[i].tells_whether_there());
+std::vector<reply> permit_calls::look(std::vector<request> questions) const {
+    if (!demand.leases) {
+        questions.insert(questions.begin(), request::get(demand.semaphore));
     }
+    std::vector<reply> answers = blocking_read(acquire.core(), questions);
+    const auto failure_at = [&](std::size_t i) {
+        return failure_of(answers[i].code, questions[i].path, questions[i].what);
+    };
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        failure_at(i).raise_unless(answers[i].tells_whether_there());
+    }
+    failure_at(0).raise_unless(demand.leases || answers.front().ok());
     return answers;
 }
 
-std::vector<participant> permit_calls::participants(const std::vector<std::string>& holders,
-                                                    const std::vector<std::string>& waiters) const {
+std::uint32_t permit_calls::limit_in(const reply& first) const {
+    const auto limit = demand.limit_in(first.data);
+    demand.not_a_semaphore().raise_unless(limit.has_value());
+    return *limit;
+}
+
+std::uint32_t permit_calls::available() const {
+    const auto answers = look({request::children(demand.directory)});
+    const std::uint64_t most = limit_in(answers.front());
+    return static_cast<std::uint32_t>(most - std::min(most, demand.taken(answers.back().names)));
+}
+
+std::vector<participant> permit_calls::participants() const {
+    const auto answers =
+        look({request::children(demand.directory), request::children(queue.directory)});
+    std::vector<std::string> holders = answers[answers.size() - 2].names;
+    std::erase_if(holders, [this](const auto& name) { return demand.permits_in(name) == 0; });
     std::vector<std::string> paths = paths_in(demand.directory, holders);
-    for (std::string& path : paths_in(queue.directory, in_order(waiters, queue.markers))) {
+    for (auto& path : paths_in(queue.directory, in_order(answers.back().names, queue.markers))) {
         paths.push_back(std::move(path));
     }
     std::vector<participant> found = read_participants(acquire.core(), queue.markers, paths);

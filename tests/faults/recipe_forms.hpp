@@ -73,8 +73,7 @@ inline void change_barrier(const client& c,
     const auto core = client_core::of(c);
     queue_recipe as{.directory = path, .markers = no_participants, .access = core->access()};
     as.set_options([](queue_options& own) { own.data = std::string(); });
-    const auto change = std::make_shared<barrier_change>(
-        core, as, to_stand ? barrier_change::set : barrier_change::remove);
+    const auto change = std::make_shared<barrier_change>(core, as, to_stand);
     change->start(limit, std::move(stop), [h = std::move(h)](const retrying_call<bool>::result& r) {
         h(r.why.code, r.value);
     });

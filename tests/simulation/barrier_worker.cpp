@@ -67,8 +67,7 @@ void barrier_worker::change(deed to) {
     auto as = queue_recipe_of(*core, of_.object_at(object_).paths.front(), {}, {.data = name_});
     stage_.tell(name_, to == deed::set ? " sets" : " removes");
     const asked a = begins(1);
-    start_async(std::make_shared<barrier_change>(
-                    core, as, to == deed::set ? barrier_change::set : barrier_change::remove),
+    start_async(std::make_shared<barrier_change>(core, as, to == deed::set),
                 duration{},
                 a.stop,
                 told(a, to));
