@@ -39,11 +39,6 @@ std::string user_name() {
     return std::to_string(::geteuid());
 }
 
-std::string text_of(const json& record, const char* key) {
-    const auto found = record.find(key);
-    return found != record.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 }  // namespace
 
 record_writer::record_writer() {
@@ -90,13 +85,16 @@ std::optional<identity> read_record(std::string_view data) {
     if (!record.is_object() || !record.contains("host") || !record.contains("pid")) {
         return std::nullopt;
     }
-    return identity{.host = text_of(record, "host"),
-                    .user = text_of(record, "user"),
-                    .program = text_of(record, "program"),
+    const auto text = [&record](const char* key) {
+        return text_in(record, key, longest_record).value_or("");
+    };
+    return identity{.host = text("host"),
+                    .user = text("user"),
+                    .program = text("program"),
                     .pid = integer_in(record, "pid").value_or(0),
                     .since = wall_time(integer_in(record, "since").value_or(0)),
-                    .mode = text_of(record, "mode"),
-                    .id = text_of(record, "id")};
+                    .mode = text("mode"),
+                    .id = text("id")};
 }
 
 /// The clock counts finer than milliseconds: not every number is one of its times.

@@ -147,8 +147,7 @@ protected:
     }
 
     std::unique_ptr<session_probe> open() {
-        // A busy machine has four seconds for an attempt: what is changed must arrive in the first.
-        auto how = options_for(address(), std::chrono::minutes(1));
+        auto how = options_for(address(), std::chrono::minutes(1));  // an attempt has 4 s
         how.identities.push_back({.scheme = "digest", .secret = "a:b"});
         return front_ ? std::make_unique<session_probe>(how, trusting())
                       : std::make_unique<session_probe>(how);
