@@ -2,7 +2,9 @@
 
 #include "text/path.hpp"
 #include "znode/stray_znode.hpp"
+#include "znode/until_deleted.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -100,6 +102,86 @@ void double_barrier_call::note_end(const result& r) {
     if (!is_inside || at_->abandoned) {
         at_->drop_own();
     }
+}
+
+/// The directory's version counts the participants that leave: see double_barrier_round. `ready` is
+/// cleared away with the version before the list: a round that has begun since then has changed it.
+/// The version after the list counts all that have left.
+task<double_barrier_call::attempted> double_barrier_call::leave() {
+    const std::string& directory = at_->recipe.directory;
+    if (!at_->own.empty()) {
+        if (at_->session != core()->session_id()) {
+            co_return session_over();
+        }
+        const std::string own = at_->path_of(at_->own);
+        auto sent =
+            ask(request::multi({request::remove(own), request::set(directory, at_->round.note())}));
+        const reply r = co_await sent;
+        const bool missing = r.refused(0, result_code::no_node);
+        if (!r.ok() && !missing) {
+            in_doubt_ = in_doubt_ || outcome_unknown(r.code);
+            co_return refused({r.code, directory});
+        }
+        at_->placed = false;
+        at_->drop_own();
+        if (missing && !in_doubt_) {
+            co_return result{
+                {errc::participant_lost,
+                 '"' + escaped(own) + "\": another client deleted this participant's znode"}};
+        }
+    }
+    while (true) {
+        auto before_asked = ask(request::get(directory));
+        auto list_asked = core()->send(request::children(directory));
+        auto after_asked = core()->send(request::get(directory));
+        const reply before = co_await before_asked;
+        const reply list = co_await list_asked;
+        const reply after = co_await after_asked;
+        for (const reply* const r : {&before, &list, &after}) {
+            if (!r->ok() && r->code != result_code::no_node) {
+                co_return refused({r->code, directory});
+            }
+        }
+        if (after.stat.czxid != at_->directory) {
+            co_return result{{}, true};  // another client has removed the barrier: nothing is left
+        }
+        const auto left = at_->round.left_of(list.names);
+        if (left.empty()) {
+            // A `ready` of a later round does not concern this participant.
+            if (std::ranges::count(list.names, double_barrier_round::ready) > 0 &&
+                double_barrier_round::read_note(before.data) == at_->round.version) {
+                // Not waited for: the next participant to arrive looks for itself.
+                core()->submit(
+                    request::multi({request::check(directory, before.stat.version),
+                                    request::remove(at_->path_of(double_barrier_round::ready))}),
+                    [](const reply&) {});
+            }
+            if (at_->round.all_have_left(after.stat.version, after.data)) {
+                co_return result{{}, true};
+            }
+            co_return result{{errc::participant_lost,
+                              '"' + escaped(directory) +
+                                  "\": the session of a participant ended inside the barrier"}};
+        }
+        if (only_looks()) {
+            co_return result{};
+        }
+        // Watch any of them, but not the same one in every participant: its deletion would wake all
+        // of them each time.
+        auto waiting =
+            until_deleted(core(), at_->path_of(left[core()->loop().random() % left.size()]));
+        const deletion end = co_await waiting;
+        if (end.seen != result_code::no_node) {
+            co_return refused({end.seen, directory});
+        }
+    }
+}
+
+/// A participant that left in the last moment of its session cannot tell that from a loss, and the
+/// others may see a loss.
+double_barrier_call::result double_barrier_call::session_over() const {
+    return {{errc::session_lost,
+             '"' + escaped(at_->recipe.directory) + "\": the session ended inside the barrier"}};
 }
 
 }  // namespace latchkey::inline v0

@@ -39,7 +39,7 @@ public:
     }
 
     void unlock() noexcept {
-        if (!forked()) {
+        if (!acquire.core().forked()) {
             static_cast<void>(kept_.take());
         }
     }
@@ -49,8 +49,6 @@ public:
         acquire.core().check_not_forked();
         return kept_.look(recipe->directory);
     }
-
-    [[nodiscard]] bool forked() const { return acquire.core().forked(); }
 
     const std::shared_ptr<const queue_recipe> recipe;
     const acquire_calls acquire;

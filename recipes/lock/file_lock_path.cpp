@@ -16,6 +16,10 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t longest_file_name = 200;
 
+/// What a name keeps as it is.
+constexpr std::string_view kept_characters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+
 /// The number of links that Linux follows.
 constexpr int most_links = 40;
 
@@ -82,11 +86,10 @@ fs::path resolved(const fs::path& file) {
     for (int links = 0; !left.empty();) {
         const fs::path part = left.front();
         left.pop_front();
-        if (part.empty() || part == ".") {
-            continue;
-        }
         if (part == "..") {
             done = done.parent_path();
+        }
+        if (part.empty() || part == "." || part == "..") {
             continue;
         }
         const fs::path target = target_of(done / part, file);
@@ -103,17 +106,13 @@ fs::path resolved(const fs::path& file) {
     return done;
 }
 
-bool stays(char c) noexcept {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '.';
-}
-
 std::string written(std::string_view key) {
     std::string name;
     for (const char c : key) {
         if (c == '/') {
             name += ':';
-        } else if (stays(c) && !(c == '.' && name.empty())) {  // no znode is called "." or ".."
+        } else if (kept_characters.find(c) != std::string_view::npos &&
+                   !(c == '.' && name.empty())) {  // no znode is called "." or ".."
             name += c;
         } else {
             name += '%' + hexadecimal(static_cast<unsigned char>(c)).substr(14);

@@ -27,6 +27,8 @@ class shared_mutex::impl : public std::enable_shared_from_this<impl> {
 public:
     impl(const std::shared_ptr<client_core>& core, queue_recipe p);
 
+    [[nodiscard]] client_core& core() const noexcept { return acquire.core(); }
+
     /// With turns, writers wait for each other in this object. An upgrade hold is a participant of
     /// its own, because it becomes a hold of another mode.
     [[nodiscard]] const acquire_calls& calls(lock_mode m) const {
@@ -55,7 +57,7 @@ public:
     /// The holds of lock(), lock_upgrade() and the like, or of lock_shared(). Throws errc::forked,
     /// because a thread of the parent may have held the guard.
     [[nodiscard]] kept_holds& kept(lock_mode m) {
-        acquire.core().check_not_forked();
+        core().check_not_forked();
         return m == lock_mode::shared ? together_ : alone_;
     }
 
@@ -132,8 +134,7 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
         done({errc::hold_lost, "this hold is empty"}, false);
         return;
     }
-    if (state->core().get() != &acquire.core() ||
-        !state->path().starts_with(recipe(to)->directory + '/')) {
+    if (state->core().get() != &core() || !state->path().starts_with(recipe(to)->directory + '/')) {
         done({errc::invalid_argument,
               "the hold \"" + escaped(state->path()) + "\" is not one of \"" +
                   escaped(recipe(to)->directory) + "\": use the shared_mutex that granted it"},
@@ -152,14 +153,14 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
         done(valid ? failure() : lost_hold(state->why_lost()), valid);
         return;
     }
-    acquire.core().post([state] {
+    core().post([state] {
         if (const auto& owner = state->owner()) {
             owner->watch();  // the new hold continues this one only if this znode exists until then
         }
     });
     // Two readers that both waited to become writers would wait for each other, so the second one
     // is refused.
-    const auto end = time_after(acquire.core().loop(), limit);
+    const auto end = time_after(core().loop(), limit);
     const auto upgrader = std::make_shared<queue_recipe>(*recipe(lock_mode::upgrade));
     upgrader->set_options([&state](queue_options& own) { own.continued_times = state->times(); });
     acquire.try_acquire(
@@ -181,7 +182,7 @@ void shared_mutex::impl::convert(const std::shared_ptr<hold>& h,
                     done(std::move(why), granted);
                     return;
                 }
-                const auto left = end - self->acquire.core().loop().now();
+                const auto left = end - self->core().loop().now();
                 self->convert(h, to, left, options, done, true);
             };
             if (!is_empty(*other)) {
@@ -201,7 +202,7 @@ bool shared_mutex::impl::convert_and_wait(hold& h,
                                           lock_mode to,
                                           nanoseconds limit,
                                           const std::stop_token& s) const {
-    acquire.core().check_may_block();
+    core().check_may_block();
     std::stop_source stop;
     const std::stop_callback on_stop(s, [&stop] { stop.request_stop(); });
     const auto result = std::make_shared<blocking_result<std::pair<failure, bool>>>();
@@ -217,13 +218,13 @@ bool shared_mutex::impl::convert_and_wait(hold& h,
 
 void shared_mutex::start_convert(
     hold h, lock_mode to, nanoseconds limit, acquire_options options, acquire_handler handler) {
-    impl_->acquire.core().check_not_forked();
+    impl_->core().check_not_forked();
     const auto moved = std::make_shared<hold>(std::move(h));
     impl_->convert(moved,
                    to,
                    limit,
                    {.stop = options.stop.value()},
-                   [moved, done = impl_->acquire.core().callbacks().once(std::move(handler))](
+                   [moved, done = impl_->core().callbacks().once(std::move(handler))](
                        const failure& why, bool) { done(why.code, std::move(*moved)); });
 }
 
@@ -241,18 +242,15 @@ awaitable<hold> shared_mutex::convert_async(hold h, lock_mode to, acquire_option
 // ---- participants ----
 
 std::optional<participant> shared_mutex::first(std::error_code& ec) {
-    return report(
-        ec, [&] { return first_participant(impl_->acquire.core(), path(), read_write_names); });
+    return report(ec, [&] { return first_participant(impl_->core(), path(), read_write_names); });
 }
 
 std::vector<participant> shared_mutex::participants(std::error_code& ec) {
-    return report(
-        ec, [&] { return list_participants(impl_->acquire.core(), path(), read_write_names); });
+    return report(ec, [&] { return list_participants(impl_->core(), path(), read_write_names); });
 }
 
 bool shared_mutex::revoke(const participant& whom, std::error_code& ec) {
-    return report(ec,
-                  [&] { return revoke_in(impl_->acquire.core(), path(), read_write_names, whom); });
+    return report(ec, [&] { return revoke_in(impl_->core(), path(), read_write_names, whom); });
 }
 
 const std::string& shared_mutex::path() const noexcept {
@@ -273,7 +271,7 @@ bool shared_mutex::lock_within(nanoseconds limit) {
 }
 
 void shared_mutex::unlock() noexcept {
-    if (!impl_->acquire.core().forked()) {
+    if (!impl_->core().forked()) {
         static_cast<void>(impl_->kept(lock_mode::exclusive).take());
     }
 }
@@ -287,7 +285,7 @@ bool shared_mutex::try_lock_shared() {
 }
 
 void shared_mutex::unlock_shared() noexcept {
-    if (!impl_->acquire.core().forked()) {
+    if (!impl_->core().forked()) {
         static_cast<void>(impl_->kept(lock_mode::shared).take());
     }
 }
