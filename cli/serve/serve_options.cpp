@@ -1,5 +1,6 @@
 #include "serve/serve_options.hpp"
 
+#include "commands.hpp"
 #include "options/duration_text.hpp"
 #include "options/number_text.hpp"
 #include "options/shared_options.hpp"
