@@ -4,8 +4,8 @@
 #
 # What CMake generates for this names sources by absolute paths, and so no compiler cache knows them in another checkout.
 
-# latchkey_compile_together(<target> [MOST <n>]): at most so many sources, one after the other, of src/, recipes/, cli/, or another
-# folder. The property LATCHKEY_SOURCES has their names, as the target was given them.
+# latchkey_compile_together(<target> [MOST <n>]): at most so many sources of one folder. The property LATCHKEY_SOURCES has
+# their names, as the target was given them.
 function(latchkey_compile_together target)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "MOST" "")
     if(NOT arg_MOST)
@@ -31,11 +31,7 @@ function(latchkey_compile_together target)
                 break()
             endif()
         endforeach()
-        if(source MATCHES "^(src/ensemble|src|recipes|cli)/")
-            set(folder "${CMAKE_MATCH_1}")
-        else()
-            cmake_path(GET source PARENT_PATH folder)
-        endif()
+        cmake_path(GET source PARENT_PATH folder)
         string(MAKE_C_IDENTIFIER "${folder}" folder)
         math(EXPR count_${folder} "0${count_${folder}} + 1")
         math(EXPR number "(${count_${folder}} - 1) / ${arg_MOST}")
