@@ -10,8 +10,13 @@
 
 namespace latchkey::inline v0 {
 
-/// The znodes of a participant: one in each of its queues, and the records of its lock_delay.
+/// The znodes of a participant: one in each of its queues, and the records of its lock_delay. Not
+/// copied: a copy would keep watches after the participant is gone.
 struct own_znodes {
+    own_znodes() = default;
+    own_znodes(own_znodes&&) = default;
+    own_znodes& operator=(own_znodes&&) = default;
+
     std::vector<std::shared_ptr<own_znode>> in_queues;
     std::vector<std::string> records = {};  ///< that may be there
 

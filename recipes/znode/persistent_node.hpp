@@ -38,7 +38,10 @@ public:
     persistent_node(std::shared_ptr<client_core> core, settings s);
 
     void start(told first);
+
+    /// The caller keeps it alive until this returns.
     void leave();
+
     void set_data(std::string data);
 
     /// Any thread.
