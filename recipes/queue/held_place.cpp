@@ -290,7 +290,8 @@ void held_place::on_mode_changed(lock_mode to, mode_change::end how) {
         if (!how.new_path.empty()) {
             own_znode::owner& self = *this;
             core_->deletes().add(znodes_.records, nullptr);  // a reader has no delay
-            znodes_ = {.in_queues = {std::make_shared<own_znode>(*core_, how.new_path, self)}};
+            znodes_ = {};
+            znodes_.in_queues.push_back(std::make_shared<own_znode>(*core_, how.new_path, self));
         }
         const auto held = hold_.lock();
         if (how.what == done && held && held->why_lost() == loss_reason::none) {
