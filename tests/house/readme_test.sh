@@ -62,7 +62,7 @@ troubleshooting_is_complete() {
     while read -r found; do
         grep -qE "^\| ${found}[ ,|]" "$page" || bad+=("$page has no row for exit status $found")
     done < <(sed -nE 's/^inline constexpr int [a-z_]+ = ([0-9]+);.*/\1/p' cli/output/exit_status.hpp)
-    all=$(find src recipes cli -name '*.cpp' -exec cat {} + | perl -0pe 's/"\s*\n\s*"//g; s/\\"/"/g')
+    all=$(find src recipes cli -name '*.?pp' -exec cat {} + | perl -0pe 's/"\s*\n\s*"//g; s/\\"/"/g')
     while read -r found; do
         case $found in
             'Connection refused' | 'cannot create the znode again' | 'cannot write data') continue ;;
