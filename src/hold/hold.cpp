@@ -127,12 +127,8 @@ void hold::async_transact(std::vector<operation> operations, transact_handler ha
 }
 
 awaitable<std::vector<operation_result>> hold::transact_async(operation_list operations) {
-    using results = std::vector<operation_result>;
-    return awaitable<results>(
-        [this, operations = std::move(operations).take()](
-            const std::stop_token&, awaitable_handler<results> handler) mutable {
-            async_transact(std::move(operations), std::move(handler));
-        });
+    return when_awaited<std::vector<operation_result>>(
+        this, &hold::async_transact, std::move(operations).take());
 }
 
 bool hold::transact_once(std::string marker,
@@ -143,11 +139,8 @@ bool hold::transact_once(std::string marker,
 }
 
 awaitable<bool> hold::transact_once_async(std::string marker, operation_list operations) {
-    return awaitable<bool>(
-        [this, marker = std::move(marker), operations = std::move(operations).take()](
-            const std::stop_token&, awaitable_handler<bool> handler) mutable {
-            async_transact_once(std::move(marker), std::move(operations), std::move(handler));
-        });
+    return when_awaited<bool>(
+        this, &hold::async_transact_once, std::move(marker), std::move(operations).take());
 }
 
 void hold::async_transact_once(std::string marker,

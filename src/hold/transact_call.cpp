@@ -56,12 +56,8 @@ std::vector<operation_result> client::transact(std::vector<operation> operations
 }
 
 awaitable<std::vector<operation_result>> client::transact_async(operation_list operations) const {
-    using results = std::vector<operation_result>;
-    return awaitable<results>(
-        [c = *this, operations = std::move(operations).take()](
-            const std::stop_token&, awaitable_handler<results> handler) mutable {
-            c.async_transact(std::move(operations), std::move(handler));
-        });
+    return when_awaited<std::vector<operation_result>>(
+        *this, &client::async_transact, std::move(operations).take());
 }
 
 void client::async_transact(std::vector<operation> operations, transact_handler handler) const {
