@@ -1,5 +1,6 @@
 #include "options/elect_options.hpp"
 
+#include "commands.hpp"
 #include "options/number_text.hpp"
 #include "options/shared_options.hpp"
 #include "output/exit_status.hpp"

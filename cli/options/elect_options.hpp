@@ -16,8 +16,6 @@ struct elect_options : run_options {
     bool follow = false;  ///< -l: report the leader instead of taking part
 };
 
-extern const command_syntax elect_syntax;
-
 /// Reads the words after "latchkey elect". Throws usage_error and help_request.
 [[nodiscard]] elect_options parse_elect_options(const std::vector<std::string>& arguments,
                                                 const environment_lookup& environment);

@@ -3,6 +3,7 @@
 #include <latchkey/error.hpp>
 #include <latchkey/file_lock_path.hpp>
 
+#include "commands.hpp"
 #include "options/duration_text.hpp"
 #include "options/number_text.hpp"
 #include "options/owner_record.hpp"

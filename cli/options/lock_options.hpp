@@ -38,8 +38,6 @@ struct lock_options : run_options {
     std::string data;
 };
 
-extern const command_syntax lock_syntax;
-
 /// Reads the words after "latchkey lock". Throws usage_error and help_request.
 [[nodiscard]] lock_options parse_lock_options(const std::vector<std::string>& arguments,
                                               const environment_lookup& environment);

@@ -1,5 +1,6 @@
 #include "options/members_options.hpp"
 
+#include "commands.hpp"
 #include "options/shared_options.hpp"
 #include "output/exit_status.hpp"
 #include "text/escape.hpp"

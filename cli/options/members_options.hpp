@@ -14,8 +14,6 @@ struct members_options : program_options {
     bool follow = false;
 };
 
-extern const command_syntax members_syntax;
-
 /// Reads the words after "latchkey members". Throws usage_error and help_request.
 [[nodiscard]] members_options parse_members(const std::vector<std::string>& arguments);
 
