@@ -1,7 +1,8 @@
 #include "zookeeper/session_close.hpp"
 
+#include "loop/io_loop.hpp"
+
 #include <array>
-#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -51,7 +52,7 @@ private:
             const auto got =
                 ::recv(connection_->descriptor(), answers.data(), answers.size(), MSG_DONTWAIT);
             if (got <= 0) {
-                return got == 0 || (errno != EAGAIN && errno != EINTR);
+                return got == 0 || !would_block();
             }
         }
     }
