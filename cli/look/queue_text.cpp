@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t longest_who = 60;
 constexpr std::size_t most_names = 5;
 
-constexpr std::string_view bold_on = "\x1b[1m";
+constexpr std::string_view bold = "\x1b[1m";
 constexpr std::string_view red = "\x1b[31m";
 constexpr std::string_view plain = "\x1b[0m";
 
@@ -168,7 +168,7 @@ std::string summary_text(const queue_view& v) {
 
 std::string queue_text(const queue_view& v, const text_style& style) {
     std::string text = fmt::format("{}{}{}: {}\n",
-                                   style.color ? bold_on : "",
+                                   style.color ? bold : "",
                                    escaped(v.path),
                                    style.color ? plain : "",
                                    summary_text(v));
@@ -190,7 +190,7 @@ std::string queue_text(const queue_view& v, const text_style& style) {
     }
     for (std::size_t n = 0; n < rows.size(); ++n) {
         const bool holds = n > 0 && v.participants[n - 1].holding;
-        text += style.color && holds ? bold_on : "";
+        text += style.color && holds ? bold : "";
         for (std::size_t i = 0; i < rows[n].size(); ++i) {
             const bool last = i + 1 == rows[n].size();
             text += "  " + rows[n][i];

@@ -71,13 +71,13 @@ tree_options parse_tree(const std::vector<std::string>& arguments) {
 }
 
 /// The path comes last but for the holder, because its length is not known.
-constexpr const char* tree_columns = "{:<17} {:>5} {:>6} {:>8}  {:<20}  {}  {}\n";
+constexpr const char* columns = "{:<17} {:>5} {:>6} {:>8}  {:<20}  {}  {}\n";
 
 std::string tree_line(const lock_tree_entry& e, wall_clock::time_point now) {
     const queue_view& v = e.view;
     if (e.ec) {
         return fmt::format(
-            tree_columns, "unreadable", "-", "-", "-", "-", escaped(v.path), e.ec.message());
+            columns, "unreadable", "-", "-", "-", "-", escaped(v.path), e.ec.message());
     }
     const auto holder = std::find_if(v.participants.begin(),
                                      v.participants.end(),
@@ -91,7 +91,7 @@ std::string tree_line(const lock_tree_entry& e, wall_clock::time_point now) {
     if (!v.malformed.empty()) {
         who += " [malformed children: nothing more is granted]";
     }
-    return fmt::format(tree_columns,
+    return fmt::format(columns,
                        to_string(v.kind),
                        holders,
                        e.waiting,
@@ -125,8 +125,8 @@ int tree_command(const std::vector<std::string>& arguments, status_output& outpu
             return;
         }
         if (!std::exchange(any, true) && !options.json) {
-            print_result(fmt::format(
-                tree_columns, "KIND", "HOLD", "WAIT", "AGE", "SINCE", "PATH", "HOLDER"));
+            print_result(
+                fmt::format(columns, "KIND", "HOLD", "WAIT", "AGE", "SINCE", "PATH", "HOLDER"));
         }
         print_result(options.json ? line_of(json_of(e)) : tree_line(e, now));
     };

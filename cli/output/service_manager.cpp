@@ -33,7 +33,7 @@ service_manager& manager() {
     return one;
 }
 
-void send_to(const service_manager& to, std::string_view message) {
+void send(const service_manager& to, std::string_view message) {
     if (to.fd >= 0) {
         static_cast<void>(::sendto(to.fd,
                                    message.data(),
@@ -101,7 +101,7 @@ void find_service_manager() {
         const auto text = taken("WATCHDOG_USEC");
         const auto interval = text ? unit_watchdog::interval_from(*text) : std::nullopt;
         if (interval && to.fd >= 0) {
-            to.watchdog.emplace(*interval, [&to](std::string_view m) { send_to(to, m); });
+            to.watchdog.emplace(*interval, [&to](std::string_view m) { send(to, m); });
             to.passed.settings.emplace_back("NOTIFY_SOCKET", to.watchdog->address());
             to.passed.settings.emplace_back("WATCHDOG_USEC", *text);
             to.passed.process_ids.emplace_back("WATCHDOG_PID");
@@ -145,7 +145,7 @@ void tell_service_manager(std::string_view event, const std::string& text) {
         return std::find(names.begin(), names.end(), event) != names.end();
     };
     if (is_of(ready) || is_of(told)) {
-        send_to(manager(), (is_of(ready) ? "READY=1\nSTATUS=" : "STATUS=") + text);
+        send(manager(), (is_of(ready) ? "READY=1\nSTATUS=" : "STATUS=") + text);
     }
 }
 

@@ -42,7 +42,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> headers_o
     {"Cache-Control", "no-store"},
 }};
 
-std::string string_of(const boost::beast::string_view& text) {
+std::string text_of(const boost::beast::string_view& text) {
     return {text.data(), text.size()};
 }
 
@@ -52,7 +52,7 @@ boost::beast::string_view view_of(std::string_view text) {
 
 /// The only value of a header; empty if there are several.
 std::string only(const http::fields& fields, http::field name) {
-    return fields.count(name) == 1 ? string_of(fields[name]) : "";
+    return fields.count(name) == 1 ? text_of(fields[name]) : "";
 }
 
 response response_with(const http_answer& a, bool with_body, bool keep_open) {
@@ -193,8 +193,8 @@ std::optional<http_session::reply> http_session::reply_to(const parser& request,
         return reply{.answer = http_answer::error(
                          501, "this server knows no Transfer-Encoding but chunked")};
     }
-    const http_request r{.method = string_of(asked.method_string()),
-                         .target = string_of(asked.target()),
+    const http_request r{.method = text_of(asked.method_string()),
+                         .target = text_of(asked.target()),
                          .host = only(asked, http::field::host),
                          .authorization = only(asked, http::field::authorization)};
     http_answer a = content_.answer(r);

@@ -31,7 +31,7 @@ void check_breakable(const participant& whom) {
     }
 }
 
-std::string as_in_server_logs(std::int64_t number) {
+std::string hexadecimal(std::int64_t number) {
     std::array<char, 24> text{};
     std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(number));
     return text.data();
@@ -101,9 +101,8 @@ bool break_hold(const client& c,
         }
         core->log({log_level::warning,
                    "hold-broken",
-                   "broke \"" + escaped(whom.path) + "\" (session " +
-                       as_in_server_logs(whom.session_id) + ", czxid " +
-                       as_in_server_logs(whom.czxid) +
+                   "broke \"" + escaped(whom.path) + "\" (session " + hexadecimal(whom.session_id) +
+                       ", czxid " + hexadecimal(whom.czxid) +
                        "): " + escaped(reason.substr(0, longest_reason)),
                    whom.path});
         return true;

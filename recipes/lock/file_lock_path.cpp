@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t longest_file_name = 200;
+constexpr std::size_t longest_name = 200;
 
 /// What a name keeps as it is.
 constexpr std::string_view kept_characters =
@@ -132,10 +132,9 @@ std::string key_lock_path(std::string_view key, std::string_view directory) {
         throw error(errc::invalid_argument, "the key is empty: give one that names the file");
     }
     std::string name = written(key);
-    if (name.size() > longest_file_name) {
+    if (name.size() > longest_name) {
         // No key that is written in full contains '~'.
-        name = '~' + hexadecimal(checksum(key)) + '~' +
-               name.substr(name.size() - longest_file_name / 2);
+        name = '~' + hexadecimal(checksum(key)) + '~' + name.substr(name.size() - longest_name / 2);
     }
     std::string path = join_path(directory, name);
     check_path(path);

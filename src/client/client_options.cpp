@@ -8,7 +8,7 @@
 namespace latchkey::inline v0 {
 namespace {
 
-void refuse_option(const std::string& what) {
+void refuse(const std::string& what) {
     throw error(errc::invalid_argument, what);
 }
 
@@ -21,34 +21,33 @@ std::string ms(std::chrono::milliseconds d) {
 void check_options(const client_options& o) {
     if (o.session_timeout.count() <= 0 ||
         o.session_timeout.count() > std::numeric_limits<int>::max()) {
-        refuse_option("session_timeout of " + ms(o.session_timeout) +
-                      " is out of range: give 1 ms to 24 days");
+        refuse("session_timeout of " + ms(o.session_timeout) +
+               " is out of range: give 1 ms to 24 days");
     }
     if (o.close_timeout.count() < 0 || o.close_timeout > std::chrono::hours(1)) {
-        refuse_option("close_timeout of " + ms(o.close_timeout) +
-                      " is out of range: give zero to one hour");
+        refuse("close_timeout of " + ms(o.close_timeout) +
+               " is out of range: give zero to one hour");
     }
     if (!(o.max_clock_drift >= 0 && o.max_clock_drift < 1)) {
-        refuse_option("max_clock_drift " + std::to_string(o.max_clock_drift) +
-                      " is out of range: give a fraction, such as 0.01 for one percent");
+        refuse("max_clock_drift " + std::to_string(o.max_clock_drift) +
+               " is out of range: give a fraction, such as 0.01 for one percent");
     }
     if (o.tick.count() < 0) {
-        refuse_option("tick of " + ms(o.tick) +
-                      " is negative: give the servers' tickTime, or zero if it is not known");
+        refuse("tick of " + ms(o.tick) +
+               " is negative: give the servers' tickTime, or zero if it is not known");
     }
     if (!assumptions_of(o).suffice(o.session_timeout)) {
-        refuse_option("session_timeout of " + ms(o.session_timeout) +
-                      " is too short for a tick of " + ms(o.tick) + " and a max_clock_drift of " +
-                      std::to_string(o.max_clock_drift) +
-                      ": no hold could ever be valid; give a longer session_timeout");
+        refuse("session_timeout of " + ms(o.session_timeout) + " is too short for a tick of " +
+               ms(o.tick) + " and a max_clock_drift of " + std::to_string(o.max_clock_drift) +
+               ": no hold could ever be valid; give a longer session_timeout");
     }
     if (!o.access.empty()) {
         check_access(o.access, o);
     }
     for (const credentials& c : o.auth) {
         if (c.scheme.empty() || c.secret.empty()) {
-            refuse_option("credentials of scheme \"" + c.scheme +
-                          "\": the scheme or the secret is empty; give both");
+            refuse("credentials of scheme \"" + c.scheme +
+                   "\": the scheme or the secret is empty; give both");
         }
     }
 }

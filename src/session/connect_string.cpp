@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t longest_host = 253;
 
-[[noreturn]] void refuse_server_list(std::string_view part, const std::string& problem) {
+[[noreturn]] void refuse(std::string_view part, const std::string& problem) {
     throw error(errc::invalid_argument,
                 "servers \"" + escaped(part.substr(0, longest_host)) + "\": " + problem);
 }
@@ -22,16 +22,16 @@ std::uint16_t parse_port(std::string_view server, std::string_view text) {
     unsigned port = 0;
     const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), port);
     if (failed != std::errc{} || end != text.data() + text.size() || port == 0 || port > 65535) {
-        refuse_server_list(server,
-                           "\"" + escaped(text.substr(0, longest_host)) +
-                               "\" is not a port: use a number from 1 to 65535");
+        refuse(server,
+               "\"" + escaped(text.substr(0, longest_host)) +
+                   "\" is not a port: use a number from 1 to 65535");
     }
     return static_cast<std::uint16_t>(port);
 }
 
 void check_host(std::string_view server, std::string_view host, bool bracketed) {
     if (host.empty()) {
-        refuse_server_list(server, "the host is missing: write host:port");
+        refuse(server, "the host is missing: write host:port");
     }
     const bool plausible = std::all_of(host.begin(), host.end(), [bracketed](char c) {
         const bool name = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -41,9 +41,8 @@ void check_host(std::string_view server, std::string_view host, bool bracketed) 
     // Brackets are only for addresses that contain colons.
     const bool misplaced = bracketed && host.find(':') == std::string_view::npos;
     if (!plausible || misplaced || host.size() > longest_host) {
-        refuse_server_list(
-            server,
-            "\"" + escaped(host.substr(0, longest_host)) + "\" is not a host name or address");
+        refuse(server,
+               "\"" + escaped(host.substr(0, longest_host)) + "\" is not a host name or address");
     }
 }
 
@@ -53,27 +52,26 @@ session_options::endpoint parse_server(std::string_view server) {
     if (server.starts_with('[')) {
         const std::size_t close = server.find(']');
         if (close == std::string_view::npos) {
-            refuse_server_list(server, "']' is missing after the IPv6 address");
+            refuse(server, "']' is missing after the IPv6 address");
         }
         result.host = server.substr(1, close - 1);
         port = server.substr(close + 1);
         check_host(server, result.host, true);
         if (!port.empty() && port.front() != ':') {
-            refuse_server_list(server, "expected ':' and a port after ']'");
+            refuse(server, "expected ':' and a port after ']'");
         }
     } else {
         if (const auto at = server.rfind('@'); at != std::string_view::npos) {
             // It may be a password.
-            refuse_server_list(
-                server.substr(at),
-                "what stands before '@' is not a host name or address: give credentials apart "
-                "from the servers");
+            refuse(server.substr(at),
+                   "what stands before '@' is not a host name or address: give credentials apart "
+                   "from the servers");
         }
         if (std::count(server.begin(), server.end(), ':') > 1) {
             const bool several = server.find_first_of("; \t") != std::string_view::npos;
-            refuse_server_list(server,
-                               several ? "separate servers by commas"
-                                       : "write an IPv6 address in brackets: [address]:port");
+            refuse(server,
+                   several ? "separate servers by commas"
+                           : "write an IPv6 address in brackets: [address]:port");
         }
         const std::size_t colon = server.find(':');
         result.host = server.substr(0, colon);
@@ -94,8 +92,7 @@ void check_chroot(std::string_view text, std::string_view chroot) {
         problem = "contains ',': give the chroot once, after the last server";
     }
     if (!problem.empty()) {
-        refuse_server_list(
-            text, "the chroot \"" + escaped(chroot.substr(0, longest_host)) + "\" " + problem);
+        refuse(text, "the chroot \"" + escaped(chroot.substr(0, longest_host)) + "\" " + problem);
     }
 }
 
@@ -109,10 +106,10 @@ void check_no_url(std::string_view text) {
     const auto first = before == std::string_view::npos ? 0 : before + 1;
     const std::string_view scheme = text.substr(first, mark + 3 - first);
     std::string_view rest = text.substr(mark + 3);
-    refuse_server_list(text,
-                       "it has the form of a URL: write host:port,host:port without \"" +
-                           escaped(scheme.substr(0, longest_host)) + "\", as in \"" +
-                           escaped(rest.substr(0, std::min(rest.find(','), longest_host))) + '"');
+    refuse(text,
+           "it has the form of a URL: write host:port,host:port without \"" +
+               escaped(scheme.substr(0, longest_host)) + "\", as in \"" +
+               escaped(rest.substr(0, std::min(rest.find(','), longest_host))) + '"');
 }
 
 /// A list may be folded after a comma.
@@ -137,13 +134,13 @@ connect_target parse_connect_string(std::string_view text) {
         check_chroot(text, target.chroot);
     }
     if (trimmed(servers).empty()) {
-        refuse_server_list(text, "no server is named: write host:port,host:port");
+        refuse(text, "no server is named: write host:port,host:port");
     }
     while (true) {
         const std::size_t comma = servers.find(',');
         const std::string_view server = without_blanks(servers.substr(0, comma));
         if (server.empty()) {
-            refuse_server_list(text, "an entry is empty: remove the extra ','");
+            refuse(text, "an entry is empty: remove the extra ','");
         }
         auto parsed = parse_server(server);
         if (std::find(target.servers.begin(), target.servers.end(), parsed) ==

@@ -13,7 +13,7 @@ namespace latchkey::inline v0 {
 namespace {
 
 /// The most names that a message lists.
-constexpr int most_certificate_names = 5;
+constexpr int most_names = 5;
 
 void add(std::string& list, const std::string& one) {
     list += (list.empty() ? "" : ", ") + one;
@@ -41,7 +41,7 @@ std::string names_in(X509& certificate) {
         X509_get_ext_d2i(&certificate, NID_subject_alt_name, nullptr, nullptr)));
     std::string list;
     const int count = names == nullptr ? 0 : sk_GENERAL_NAME_num(names.get());
-    for (int i = 0; i < count && i < most_certificate_names; ++i) {
+    for (int i = 0; i < count && i < most_names; ++i) {
         const GENERAL_NAME* one = sk_GENERAL_NAME_value(names.get(), i);
         if (one->type == GEN_DNS) {
             const auto* text = ASN1_STRING_get0_data(one->d.dNSName);
@@ -51,7 +51,7 @@ std::string names_in(X509& certificate) {
             add(list, address_in(*one->d.iPAddress));
         }
     }
-    if (count > most_certificate_names) {
+    if (count > most_names) {
         add(list, "...");
     }
     return list.empty() ? "no name (it has no subjectAltName)" : list;

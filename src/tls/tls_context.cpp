@@ -29,7 +29,7 @@ constexpr std::array<const char*, 4> bundles{"/etc/ssl/certs/ca-certificates.crt
                                              "/etc/ssl/ca-bundle.pem",
                                              "/etc/ssl/cert.pem"};
 
-[[noreturn]] void refuse_tls(const std::string& why) {
+[[noreturn]] void refuse(const std::string& why) {
     throw error(errc::invalid_argument, "TLS: " + why);
 }
 
@@ -58,7 +58,7 @@ public:
     ~pem_file() { ::explicit_bzero(text_.data(), text_.size()); }
 
     [[noreturn]] void refuse_here(const std::string& why) const {
-        refuse_tls(std::string(role_) + " '" + escaped(name_) + "': " + why);
+        refuse(std::string(role_) + " '" + escaped(name_) + "': " + why);
     }
 
     /// The next certificate; null if there is none.
@@ -128,7 +128,7 @@ std::string system_bundle() {
             return one;
         }
     }
-    refuse_tls("the system has no file of authorities; install ca-certificates, or give a CA file");
+    refuse("the system has no file of authorities; install ca-certificates, or give a CA file");
 }
 
 void trust(SSL_CTX& context, const char* role, const std::string& name) {
@@ -187,18 +187,18 @@ void present(SSL_CTX& context, const tls_options& options) {
 
 std::shared_ptr<ssl_ctx_st> make_tls_context(const tls_options& options) {
     if (options.ca_file.empty() && !options.system_authorities) {
-        refuse_tls(
+        refuse(
             "no authority is trusted; give a CA file, the certificate of the authority that signs "
             "for the servers");
     }
     if (!options.key_file.empty() && options.certificate_file.empty()) {
-        refuse_tls("key file '" + escaped(options.key_file) +
-                   "' is given without a certificate file; give both");
+        refuse("key file '" + escaped(options.key_file) +
+               "' is given without a certificate file; give both");
     }
     prepare_openssl();
     const openssl_use use;
     if (!use) {
-        refuse_tls(openssl_is_gone);
+        refuse(openssl_is_gone);
     }
     ERR_clear_error();
     std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_client_method()), [](SSL_CTX* made) {
@@ -207,7 +207,7 @@ std::shared_ptr<ssl_ctx_st> make_tls_context(const tls_options& options) {
         }
     });
     if (context == nullptr || SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION) != 1) {
-        refuse_tls("OpenSSL cannot be used: " + openssl_reason());
+        refuse("OpenSSL cannot be used: " + openssl_reason());
     }
     SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET);
     SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);

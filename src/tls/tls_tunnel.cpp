@@ -20,7 +20,7 @@ using boost::asio::ip::tcp;
 using direction = descriptor_watch::direction;
 
 /// How many pieces are copied before other tasks of the loop get their turn.
-constexpr int most_tls_pieces = 64;
+constexpr int most_pieces = 64;
 
 /// How long a handshake waits for a look at the files. A disk may not answer at all; what was read
 /// before serves then.
@@ -191,7 +191,7 @@ void tls_tunnel::shake() {
 }
 
 void tls_tunnel::copy() {
-    for (int i = 0; i < most_tls_pieces; ++i) {
+    for (int i = 0; i < most_pieces; ++i) {
         near_readable_ = near_writable_ = far_readable_ = far_writable_ = false;
         const auto out = outwards();
         const auto in = out == progress::ended ? out : inwards();
