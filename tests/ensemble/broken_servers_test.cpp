@@ -199,7 +199,9 @@ public:
 
 private:
     void work(const std::stop_token& stop) {
-        while (hold h = lock_.acquire({.stop = stop})) {
+        // A hold whose session was lost meanwhile is over, and the next turn comes.
+        while (!stop.stop_requested()) {
+            hold h = lock_.acquire({.stop = stop});
             held_interval t{.begin = now(), .end = 0, .token = h.token()};
             if (!h.valid()) {
                 continue;
