@@ -11,12 +11,8 @@
 namespace latchkey::inline v0 {
 namespace {
 
-std::shared_ptr<double_barrier_call> enter_call(std::shared_ptr<double_barrier_state> at) {
-    return std::make_shared<double_barrier_call>(std::move(at), true);
-}
-
-std::shared_ptr<double_barrier_call> leave_call(std::shared_ptr<double_barrier_state> at) {
-    return std::make_shared<double_barrier_call>(std::move(at), false);
+auto call(std::shared_ptr<double_barrier_state> at, bool enters) {
+    return std::make_shared<double_barrier_call>(std::move(at), enters);
 }
 
 }  // namespace
@@ -55,13 +51,13 @@ double_barrier::~double_barrier() {
 bool double_barrier::enter_within(std::chrono::nanoseconds timeout,
                                   std::stop_token stop,
                                   std::error_code& ec) {
-    return report(ec, [&] { return wait_for(enter_call(impl_), timeout, stop); });
+    return report(ec, [&] { return wait_for(call(impl_, true), timeout, stop); });
 }
 
 void double_barrier::start_enter(std::chrono::nanoseconds timeout,
                                  std::stop_token stop,
                                  wait_handler handler) {
-    start_async(enter_call(impl_), timeout, stop, std::move(handler));
+    start_async(call(impl_, true), timeout, stop, std::move(handler));
 }
 
 awaitable<bool> double_barrier::begin_enter(std::chrono::nanoseconds timeout,
@@ -73,13 +69,13 @@ awaitable<bool> double_barrier::begin_enter(std::chrono::nanoseconds timeout,
 bool double_barrier::leave_within(std::chrono::nanoseconds timeout,
                                   std::stop_token stop,
                                   std::error_code& ec) {
-    return report(ec, [&] { return wait_for(leave_call(impl_), timeout, stop); });
+    return report(ec, [&] { return wait_for(call(impl_, false), timeout, stop); });
 }
 
 void double_barrier::start_leave(std::chrono::nanoseconds timeout,
                                  std::stop_token stop,
                                  wait_handler handler) {
-    start_async(leave_call(impl_), timeout, stop, std::move(handler));
+    start_async(call(impl_, false), timeout, stop, std::move(handler));
 }
 
 awaitable<bool> double_barrier::begin_leave(std::chrono::nanoseconds timeout,

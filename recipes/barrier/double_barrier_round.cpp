@@ -8,22 +8,6 @@
 
 namespace latchkey::inline v0 {
 
-namespace {
-
-/// The longest data that can be ours, with room for what later versions may add.
-constexpr std::size_t longest_note = 4096;
-
-}  // namespace
-
-bool double_barrier_round::has(std::string_view name) const noexcept {
-    return std::find(members.begin(), members.end(), name) != members.end();
-}
-
-std::vector<std::string> double_barrier_round::left_of(std::vector<std::string> names) const {
-    std::erase_if(names, [this](const std::string& name) { return !has(name); });
-    return names;
-}
-
 bool double_barrier_round::all_have_left(std::int32_t now, const std::string& data) const {
     const auto writes = [](const std::string& name) { return name.starts_with(prefix); };
     return !version || read_note(data) > version ||

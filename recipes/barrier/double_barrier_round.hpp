@@ -2,6 +2,7 @@
 
 #include "queue/queue_recipe.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -26,16 +27,23 @@ struct double_barrier_round {
     static constexpr std::size_t most = 1000;
     /// The longest data of `ready`.
     static constexpr std::size_t longest = 256 * 1024;
+    /// The longest data of the directory that can be a note, with room for what later versions add.
+    static constexpr std::size_t longest_note = 4096;
     /// The prefix of the names of Latchkey's participants. Curator's names are bare UUIDs.
     static constexpr std::string_view prefix = "member-";
 
     std::vector<std::string> members;
     std::optional<std::int32_t> version;  ///< none: a Curator participant began it, without a list
 
-    [[nodiscard]] bool has(std::string_view name) const noexcept;
+    [[nodiscard]] bool has(std::string_view name) const noexcept {
+        return std::find(members.begin(), members.end(), name) != members.end();
+    }
 
     /// Those of `names` that are in this round.
-    [[nodiscard]] std::vector<std::string> left_of(std::vector<std::string> names) const;
+    [[nodiscard]] std::vector<std::string> left_of(std::vector<std::string> names) const {
+        std::erase_if(names, [this](const std::string& name) { return !has(name); });
+        return names;
+    }
 
     /// Whether all participants that count have left, if the directory is at version `now` and has
     /// this data; true also if a later round has begun.

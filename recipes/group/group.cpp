@@ -19,8 +19,8 @@ constexpr auto longest_pause = std::chrono::hours(1);
 /// Joins a group and reports when that is done. The persistent_node lives on after this call.
 class joining final : public retrying_call<bool> {
 public:
-    joining(const std::shared_ptr<client_core>& core, std::shared_ptr<persistent_node> p)
-        : retrying_call(core), node_(std::move(p)) {}
+    explicit joining(std::shared_ptr<persistent_node> p)
+        : retrying_call(p->core()), node_(std::move(p)) {}
 
 private:
     [[nodiscard]] call_aim aim() const override { return {"join", {node_->path()}}; }
@@ -151,9 +151,9 @@ membership group::join_within(std::string name,
     return report(ec, [&] {
         const auto place =
             impl_->place(std::move(name), std::move(options.data), timeout.count() <= 0);
-        const auto call = std::make_shared<joining>(impl_->core, place);
-        return wait_for(call, timeout, options.stop) ? membership::state::make(place)
-                                                     : membership();
+        return wait_for(std::make_shared<joining>(place), timeout, options.stop)
+                   ? membership::state::make(place)
+                   : membership();
     });
 }
 
@@ -162,7 +162,7 @@ void group::start_join(std::string name,
                        join_options options,
                        join_handler handler) {
     const auto place = impl_->place(std::move(name), std::move(options.data), timeout.count() <= 0);
-    start_async(std::make_shared<joining>(impl_->core, place),
+    start_async(std::make_shared<joining>(place),
                 timeout,
                 options.stop,
                 [place, handler = std::move(handler)](std::error_code ec, bool entered) mutable {

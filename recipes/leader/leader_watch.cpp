@@ -1,5 +1,6 @@
 #include "leader/leader_watch.hpp"
 
+#include "client/until_answered.hpp"
 #include "leader/leader_record.hpp"
 #include "queue/queue_order.hpp"
 #include "text/path.hpp"
@@ -84,15 +85,8 @@ task<std::string> leader_watch::find_head(std::optional<watched>& record) {
     if (heads.size() < 2) {
         co_return heads.empty() ? std::string() : heads.front();
     }
-    std::vector<oneshot<reply>> asked;
-    for (const std::string& name : heads) {
-        asked.push_back(core_->send(request::get(join_path(directory_, name))));
-    }
-    std::vector<reply> znodes;
-    for (auto& one : asked) {
-        reply r = co_await one;
-        znodes.push_back(std::move(r));
-    }
+    auto reading = read_all(*core_, paths_in(directory_, heads));
+    const std::vector<reply> znodes = co_await reading;
     const auto oldest = oldest_of(znodes);
     const bool known = std::ranges::all_of(znodes, &reply::tells_whether_there);
     co_return oldest&& known ? heads[*oldest] : std::string();

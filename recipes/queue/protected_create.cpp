@@ -1,11 +1,13 @@
 #include "queue/protected_create.hpp"
 
+#include "client/until_answered.hpp"
 #include "queue/queue_list_of.hpp"
 #include "queue/stray_creates.hpp"
 #include "text/guid.hpp"
 #include "text/path.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -215,15 +217,13 @@ task<std::optional<protected_create::joined>> protected_create::search() {
         std::optional<candidates> found = candidates_in(lists);
         bool conclusive = found.has_value();
         if (conclusive) {
-            std::vector<oneshot<reply>> stats;
-            for (const candidate& c : *found) {
-                stats.push_back(core_->send(request::get(c.path)));
-            }
+            std::vector<std::string> paths;
+            std::ranges::transform(*found, std::back_inserter(paths), &candidate::path);
+            auto reading = read_all(*core_, std::move(paths));
+            std::vector<reply> stats = co_await reading;
             for (std::size_t i = 0; i < stats.size(); ++i) {
-                auto& one = stats[i];
-                reply stat = co_await one;
-                conclusive = conclusive && stat.ok();
-                (*found)[i].found = std::move(stat);
+                conclusive = conclusive && stats[i].ok();
+                (*found)[i].found = std::move(stats[i]);
             }
         }
         bool again_at_once = false;

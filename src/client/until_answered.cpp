@@ -21,4 +21,17 @@ task<reply> until_answered(client_core& core, request r, bool (reply::*enough)()
     }
 }
 
+task<std::vector<reply>> read_all(client_core& core, std::vector<std::string> paths) {
+    std::vector<oneshot<reply>> asked;
+    for (std::string& path : paths) {
+        asked.push_back(core.send(request::get(std::move(path))));
+    }
+    std::vector<reply> answers;
+    for (auto& one : asked) {
+        reply r = co_await one;
+        answers.push_back(std::move(r));
+    }
+    co_return answers;
+}
+
 }  // namespace latchkey::inline v0

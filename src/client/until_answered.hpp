@@ -4,6 +4,9 @@
 #include "loop/task.hpp"
 #include "session/request.hpp"
 
+#include <string>
+#include <vector>
+
 namespace latchkey::inline v0 {
 
 /// For a task: sends a request until there is an answer that is `enough`. Repeats it after a pause,
@@ -13,5 +16,8 @@ namespace latchkey::inline v0 {
                                          request r,
                                          bool (reply::*enough)()
                                              const noexcept = &reply::is_decided);
+
+/// For a task: reads these znodes in one batch, once. On the loop only; `core` outlives the task.
+[[nodiscard]] task<std::vector<reply>> read_all(client_core& core, std::vector<std::string> paths);
 
 }  // namespace latchkey::inline v0
