@@ -25,7 +25,7 @@ public:
             addresses, [this](std::int64_t session) { end_session(servers_.address(1), session); });
     }
 
-    [[nodiscard]] std::chrono::milliseconds timeout() override { return 4s; }
+    [[nodiscard]] std::chrono::milliseconds timeout() override { return 12s; }
 
     [[nodiscard]] std::string fresh_path() override { return real_ensemble::fresh_path(); }
 

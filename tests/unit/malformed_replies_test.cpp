@@ -147,7 +147,7 @@ protected:
     }
 
     std::unique_ptr<session_probe> open() {
-        auto how = options_for(address(), std::chrono::minutes(1));  // an attempt has 4 s
+        auto how = options_for(address(), std::chrono::seconds(20));
         how.identities.push_back({.scheme = "digest", .secret = "a:b"});
         return front_ ? std::make_unique<session_probe>(how, trusting())
                       : std::make_unique<session_probe>(how);
@@ -183,12 +183,22 @@ protected:
     }
 
     /// The line that names the server and the reason; the session is connected again behind it.
-    void expect_noticed(const session_probe& s, std::size_t connections) {
+    /// False: an attempt to connect has ended before the wrong answer came. The first attempts are
+    /// short, and this machine may be busy.
+    [[nodiscard]] bool is_noticed(const session_probe& s, std::size_t connections) {
         EXPECT_TRUE(s.wait_for(kind::trouble));
-        EXPECT_TRUE(std::ranges::any_of(s.events(), [&](const session_event& e) {
-            return e.why != cause::unreachable && e.detail.starts_with(address() + ": malformed ");
-        })) << s.last(kind::trouble).detail;
         EXPECT_TRUE(s.wait_for(kind::connected, connections));
+        const auto troubles = s.events();
+        const auto is_named = [&](const session_event& e) {
+            return e.why != cause::unreachable && e.detail.starts_with(address() + ": malformed ");
+        };
+        const auto is_late = [](const session_event& e) {
+            return e.detail.find("no answer") != std::string::npos;
+        };
+        const bool named = std::ranges::any_of(troubles, is_named);
+        EXPECT_TRUE(named || std::ranges::any_of(troubles, is_late))
+            << s.last(kind::trouble).detail;
+        return named;
     }
 
     using wrong_frames = std::vector<std::pair<std::string, change>>;
@@ -220,11 +230,14 @@ protected:
                                    std::size_t connections) {
         for (const auto& [name, how] : wrong) {
             SCOPED_TRACE(name);
-            changes_.make(what, how);
-            const auto s = open();
-            expect_noticed(*s, connections);
-            EXPECT_EQ(s->count(kind::suspended), connections - 1);
-            EXPECT_TRUE(s->call(request::exists("/d")).ok());
+            EXPECT_TRUE(eventually([&] {
+                changes_.make(what, how);
+                const auto s = open();
+                const bool noticed = is_noticed(*s, connections);
+                EXPECT_TRUE(!noticed || s->count(kind::suspended) == connections - 1);
+                EXPECT_TRUE(s->call(request::exists("/d")).ok());
+                return noticed;
+            }));
         }
     }
 

@@ -76,7 +76,7 @@ public:
         return std::make_unique<proxied_client>(addresses_, expire());
     }
 
-    [[nodiscard]] std::chrono::milliseconds timeout() override { return std::chrono::seconds(4); }
+    [[nodiscard]] std::chrono::milliseconds timeout() override { return std::chrono::seconds(12); }
 
     [[nodiscard]] std::string fresh_path() override { return "/test"; }
 
@@ -99,6 +99,7 @@ private:
         how.exists_needs_read = exists_needs_read;
         how.one_way = {};
         how.tick = std::chrono::milliseconds(200);
+        how.max_session_timeout = std::chrono::seconds(12);
         return how;
     }
 
