@@ -102,9 +102,12 @@ TEST_F(SessionRequests, AreAnsweredOnceAndInOrderHoweverManyThereAre) {
     constexpr int many = 25'000;  // more than may be in flight
     std::vector<int> order;
     std::promise<void> all;
-    session_.on_loop([&] {
+    // The loop is busy for as long as it takes to submit them.
+    session_probe s(server_.address(), std::chrono::minutes(1));
+    ASSERT_TRUE(s.wait_for(kind::connected));
+    s.on_loop([&] {
         for (int i = 0; i < many; ++i) {
-            session_.session().submit(request::remove("/a"), [&, i](const reply& r) {
+            s.session().submit(request::remove("/a"), [&, i](const reply& r) {
                 EXPECT_TRUE(r.ok());
                 order.push_back(i);
                 if (order.size() == many) {
