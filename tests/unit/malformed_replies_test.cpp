@@ -2,6 +2,7 @@
 #include <latchkey/ensemble.hpp>
 #include <latchkey/mutex.hpp>
 
+#include "changed_replies.hpp"
 #include "eventually.hpp"
 #include "make_watcher.hpp"
 #include "session_probe.hpp"
@@ -12,11 +13,9 @@
 #include "zookeeper_frames.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,98 +32,6 @@ namespace {
 using cause = session_event::cause;
 using kind = session_event::kind;
 using ::testing::HasSubstr;
-
-/// Makes another frame of one, both without their lengths.
-using change = std::function<std::string(std::string)>;
-
-change put_number(std::size_t at, std::int32_t value) {
-    return [=](std::string frame) {
-        const std::string bytes = jute_writer().number(value).take().substr(4);
-        return frame.size() < at + 4 ? frame + "!" : frame.replace(at, 4, bytes);
-    };
-}
-
-change cut_to(std::size_t size) {
-    return [=](const std::string& frame) { return frame.substr(0, size); };
-}
-
-std::string without_its_last_byte(const std::string& frame) {
-    return frame.substr(0, frame.size() - 1);
-}
-
-/// What is changed, shared by the test's thread and the proxy's.
-class changes {
-public:
-    /// The next answer to `what`; an event of a watch is `none`.
-    void make(opcode what, change how) {
-        make_each([what](opcode asked) { return asked == what; }, std::move(how));
-        const std::lock_guard lock(mutex_);
-        once_ = true;
-    }
-
-    /// All answers of which `which` says so, from now on.
-    void make_each(std::function<bool(opcode)> which, change how) {
-        const std::lock_guard lock(mutex_);
-        which_ = std::move(which);
-        how_ = std::move(how);
-        once_ = false;
-    }
-
-    std::string apply(opcode what, std::string frame) {
-        const std::lock_guard lock(mutex_);
-        if (!how_ || !which_(what)) {
-            return frame;
-        }
-        const std::string body = (once_ ? std::exchange(how_, nullptr) : how_)(frame.substr(4));
-        return jute_writer().text(body).take().substr(4);
-    }
-
-    /// No answer of this kind arrives, from now on.
-    void leave_out(std::optional<opcode> what) {
-        const std::lock_guard lock(mutex_);
-        left_out_ = what;
-    }
-
-    bool leaves_out(opcode what) {
-        const std::lock_guard lock(mutex_);
-        return left_out_ == what;
-    }
-
-private:
-    std::mutex mutex_;
-    std::function<bool(opcode)> which_;
-    change how_;
-    bool once_ = false;
-    std::optional<opcode> left_out_;
-};
-
-class changing_filter final : public traffic_filter {
-public:
-    explicit changing_filter(changes& c) : changes_(c) {}
-
-    std::vector<piece> take(tcp_proxy::direction way, std::string_view bytes) override {
-        const bool to_server = way == tcp_proxy::direction::to_server;
-        frame_stream& stream = streams_.at(to_server ? 0 : 1);
-        stream.feed(bytes);
-        std::vector<piece> result;
-        while (auto frame = stream.next()) {
-            const auto seen = to_server ? talk_.from_client(*frame) : talk_.from_server(*frame);
-            const auto what =
-                seen.what == zookeeper_frame::kind::event ? opcode::none : seen.operation;
-            if (to_server || !changes_.leaves_out(what)) {
-                result.push_back({to_server ? *frame : changes_.apply(what, *std::move(frame))});
-            }
-        }
-        return result;
-    }
-
-    std::string kept(tcp_proxy::direction) override { return {}; }
-
-private:
-    changes& changes_;
-    std::array<frame_stream, 2> streams_;
-    zookeeper_conversation talk_;
-};
 
 /// A session through a proxy that changes what the server says; with the parameter through TLS.
 class MalformedReplies : public ::testing::TestWithParam<bool> {
@@ -153,6 +60,14 @@ protected:
                       : std::make_unique<session_probe>(how);
     }
 
+    [[nodiscard]] client connect() const {
+        client_options o{.session_timeout = std::chrono::seconds(4), .access = open_unsafe_acl()};
+        if (front_) {
+            o.tls = trusting();
+        }
+        return client::connect(address(), o);
+    }
+
     /// What two calls with a time limit come to, while all answers are wrong of which `which` says
     /// so.
     void expect_calls_to_end_with(errc code,
@@ -160,12 +75,7 @@ protected:
                                   const std::function<bool(opcode)>& which,
                                   const change& how) {
         changes_.make_each(which, how);
-        client_options options{.session_timeout = std::chrono::seconds(4),
-                               .access = open_unsafe_acl()};
-        if (front_) {
-            options.tls = trusting();
-        }
-        const client c = client::connect(address(), options);
+        const client c = connect();
         mutex m(c, "/lock");
         const auto expect = [&](const auto& call) {
             try {
@@ -188,17 +98,15 @@ protected:
     [[nodiscard]] bool is_noticed(const session_probe& s, std::size_t connections) {
         EXPECT_TRUE(s.wait_for(kind::trouble));
         EXPECT_TRUE(s.wait_for(kind::connected, connections));
-        const auto troubles = s.events();
-        const auto is_named = [&](const session_event& e) {
-            return e.why != cause::unreachable && e.detail.starts_with(address() + ": malformed ");
+        const auto any_says = [&](const std::string& text, bool unreachable) {
+            return std::ranges::any_of(s.events(), [&](const session_event& e) {
+                return e.detail.starts_with(address() + text) &&
+                       (e.why == cause::unreachable) == unreachable;
+            });
         };
-        const auto is_late = [](const session_event& e) {
-            return e.detail.find("no answer") != std::string::npos;
-        };
-        const bool named = std::ranges::any_of(troubles, is_named);
-        EXPECT_TRUE(named || std::ranges::any_of(troubles, is_late))
-            << s.last(kind::trouble).detail;
-        return named;
+        const bool noticed = any_says(": malformed ", false);
+        EXPECT_TRUE(noticed || any_says(": no answer", true)) << s.last(kind::trouble).detail;
+        return noticed;
     }
 
     using wrong_frames = std::vector<std::pair<std::string, change>>;
@@ -384,11 +292,7 @@ TEST_P(MalformedReplies, ToTheRequestForASessionLeaveACallUnreachable) {
 }
 
 TEST_P(MalformedReplies, ThatAreMissingAreALostConnection) {
-    client_options options{.session_timeout = std::chrono::seconds(4), .access = open_unsafe_acl()};
-    if (front_) {
-        options.tls = trusting();
-    }
-    const client c = client::connect(address(), options);
+    const client c = connect();
     changes_.leave_out(opcode::get_data);
     std::jthread others([&](const std::stop_token& stop) {
         while (!stop.stop_requested()) {
