@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <memory>
 #include <ostream>
+#include <sstream>
 #include <stop_token>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -191,6 +193,14 @@ public:
 
     [[nodiscard]] int turns() const { return count_; }
 
+    /// For people.
+    [[nodiscard]] std::string described() const {
+        std::ostringstream text;
+        text << "session 0x" << std::hex << client_.session_id() << std::dec << ": " << turns()
+             << " turns; " << step_.load() << ", " << to_string(client_.state());
+        return text.str();
+    }
+
     [[nodiscard]] const intervals& finish() {
         thread_.request_stop();
         thread_.join();
@@ -201,7 +211,9 @@ private:
     void work(const std::stop_token& stop) {
         // A hold whose session was lost meanwhile is over, and the next turn comes.
         while (!stop.stop_requested()) {
+            step_ = "acquires";
             hold h = lock_.acquire({.stop = stop});
+            step_ = "holds";
             held_interval t{.begin = now(), .end = 0, .token = h.token()};
             if (!h.valid()) {
                 continue;
@@ -222,8 +234,29 @@ private:
     std::string effects_;
     intervals turns_;
     std::atomic<int> count_ = 0;
+    std::atomic<const char*> step_ = "begins";
     std::jthread thread_;
 };
+
+/// What the clients do, and what each server knows of them and of the lock, for people.
+std::string described(const std::vector<std::unique_ptr<turn_taker>>& all,
+                      const real_ensemble& servers,
+                      const std::string& path) {
+    std::ostringstream text;
+    for (const auto& one : all) {
+        text << '\n' << one->described();
+    }
+    for (int server = 1; server <= servers.size(); ++server) {
+        text << "\nserver " << server << ", " << servers.mode(server) << ":\n"
+             << servers.four_letter_word(server, "cons");
+        const client its = client::connect(servers.address(server));
+        std::error_code failed;
+        for (const std::string& name : its.children(path, failed)) {
+            text << name << '\n';
+        }
+    }
+    return text.str();
+}
 
 TEST(RollingRestart, ForgetsNobodyAndMakesNoTwoHolders) {
     real_ensemble& servers = real_ensemble::breakable();
@@ -242,7 +275,8 @@ TEST(RollingRestart, ForgetsNobodyAndMakesNoTwoHolders) {
     EXPECT_TRUE(everybody_had_a_turn());
     for (int server = 1; server <= servers.size(); ++server) {
         servers.restart(server);
-        EXPECT_TRUE(everybody_had_a_turn()) << "without " << server;
+        EXPECT_TRUE(everybody_had_a_turn())
+            << "without " << server << described(all, servers, c.path() + "-turns");
         EXPECT_TRUE(c.first().valid());
     }
 
