@@ -197,7 +197,8 @@ public:
     [[nodiscard]] std::string described() const {
         std::ostringstream text;
         text << "session 0x" << std::hex << client_.session_id() << std::dec << ": " << turns()
-             << " turns; " << step_.load() << ", " << to_string(client_.state());
+             << " turns, " << over_at_once_ << " holds over at once; " << step_.load() << ", "
+             << to_string(client_.state());
         return text.str();
     }
 
@@ -216,6 +217,7 @@ private:
             step_ = "holds";
             held_interval t{.begin = now(), .end = 0, .token = h.token()};
             if (!h.valid()) {
+                ++over_at_once_;
                 continue;
             }
             std::error_code failed;
@@ -234,6 +236,7 @@ private:
     std::string effects_;
     intervals turns_;
     std::atomic<int> count_ = 0;
+    std::atomic<int> over_at_once_ = 0;
     std::atomic<const char*> step_ = "begins";
     std::jthread thread_;
 };
