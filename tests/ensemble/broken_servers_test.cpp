@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -244,14 +245,14 @@ private:
 
 using znodes = std::map<std::string, std::string>;
 
-/// What this server shows: the names of the participants, each with its session and its creation.
+/// What this server shows; throws if it does not answer. The names of the participants, each with
+/// its session and its creation.
 znodes participants_at(const std::string& server, const std::string& path) {
     const client its = client::connect(server);  // a new session: the server is up to date
-    std::error_code failed;
     znodes all;
-    for (const std::string& name : its.children(path, failed)) {
+    for (const std::string& name : its.children(path)) {
         std::ostringstream text;
-        if (const auto there = its.get(path + '/' + name, failed)) {
+        if (const auto there = its.get(path + '/' + name)) {
             text << std::hex << "of 0x" << there->stat.owner << ", created by 0x"
                  << there->stat.czxid;
         }
@@ -270,7 +271,8 @@ std::vector<znodes> participants_of(const real_ensemble& servers, const std::str
 }
 
 /// The first znode that a server shows twice and another one, asked in between, does not show;
-/// empty if there is none. That is a defect of servers (ZOOKEEPER-5010), which no client can tell.
+/// empty if there is none. That is a defect of servers (ZOOKEEPER-5010), which the clients do not
+/// notice.
 std::string shown_by_one_server_alone(const std::vector<znodes>& first,
                                       const std::vector<znodes>& second) {
     for (std::size_t one = 0; one < first.size(); ++one) {

@@ -39,9 +39,7 @@ void group_judge::check_joined(const enrolment& e) {
 
 void group_judge::check_told(const watching& w) {
     const duration then = stage_.now() - timely_.soon() - w.pause;
-    // Who may not read the directory for a while gets no event of it, until its next connection.
-    const bool missed = stage_.last_refusal >= w.by->connected_at;
-    if (w.over || w.begun > then || missed || !timely_.unhindered(*w.by, then)) {
+    if (w.over || w.begun > then || !timely_.watches_unhindered(*w.by, then)) {
         return;
     }
     ++stage_.counts.timely;

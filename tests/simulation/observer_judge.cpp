@@ -256,10 +256,8 @@ std::optional<leader_info> observer_judge::present(const observation& o) const {
 
 void observer_judge::check_timely(const observation& o) {
     const duration then = stage_.now() - timely_.soon();
-    // Who may not read the directory for a while gets no event of it, until its next connection.
-    const bool missed = stage_.last_refusal >= o.by->connected_at;
-    if (o.begun > then || elections_.at(o.directory).changed > then || missed ||
-        !timely_.unhindered(*o.by, then)) {
+    if (o.begun > then || elections_.at(o.directory).changed > then ||
+        !timely_.watches_unhindered(*o.by, then)) {
         return;
     }
     ++stage_.counts.timely;

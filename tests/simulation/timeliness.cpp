@@ -82,4 +82,8 @@ bool timeliness::unhindered(const client_record& by, duration then) const {
                      found == hindered_at_.end() ? duration{} : found->second}) <= then;
 }
 
+bool timeliness::watches_unhindered(const client_record& by, duration then) const {
+    return stage_.last_refusal < by.connected_at && unhindered(by, then);
+}
+
 }  // namespace latchkey::simulation

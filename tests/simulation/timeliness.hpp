@@ -25,6 +25,10 @@ public:
     /// knew what was committed.
     [[nodiscard]] bool unhindered(const client_record& by, duration then) const;
 
+    /// The same for what it learns by events: who may not read a directory for a while gets no
+    /// event of it, until its next connection.
+    [[nodiscard]] bool watches_unhindered(const client_record& by, duration then) const;
+
     /// What takes longer is late: a few round trips, the longest pause before a step is repeated,
     /// and those waits that are not for a server which refuses everything.
     [[nodiscard]] duration soon() const;
