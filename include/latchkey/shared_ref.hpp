@@ -22,7 +22,12 @@ public:
     /// Returns false if this is a forked child and a thread of the parent had the lock during the
     /// fork: what that thread was writing may be half written.
     [[nodiscard]] bool lock() noexcept;
-    void unlock() noexcept;
+
+    void unlock() noexcept { locked_by_.store(0, std::memory_order_release); }
+
+    [[nodiscard]] bool is_locked() const noexcept {
+        return locked_by_.load(std::memory_order_relaxed) != 0;
+    }
 
     /// How often this process and its parents were forked: an object that remembers the number can
     /// tell in a child that it belongs to the parent.
@@ -56,7 +61,12 @@ public:
         return *this;
     }
 
-    ~shared_ref() { lock(); }
+    /// No other thread uses it any more.
+    ~shared_ref() {
+        if (lock_.is_locked()) {
+            lock();
+        }
+    }
 
     [[nodiscard]] std::shared_ptr<T> get() const noexcept {
         lock();
@@ -70,7 +80,9 @@ public:
         lock();
         const unsigned before = now_.load(std::memory_order_relaxed);
         to_[1 - before] = std::move(next);
-        now_.exchange(1 - before, std::memory_order_acq_rel);  // neither write passes it
+        // Neither write passes it, as a child sees it that is forked meanwhile.
+        now_.store(1 - before, std::memory_order_release);
+        std::atomic_thread_fence(std::memory_order_release);
         auto old = std::move(to_[before]);
         lock_.unlock();
         return old;

@@ -24,7 +24,8 @@ hold held_place::publish(std::shared_ptr<client_core> core,
     core->attach(place);
     core->heartbeat().demand(place.get(), place->znodes_.in_queues.front()->path());
     place->watch_soon();
-    hold_state::grant first{.paths = place->znodes_.paths(),
+    using path_list = const std::vector<std::string>;
+    hold_state::grant first{.paths = std::make_shared<path_list>(place->znodes_.paths()),
                             .token = {g.zxid, 0},
                             .mode = recipe->mode,
                             .owner = nullptr,
@@ -63,9 +64,7 @@ held_place::held_place(std::shared_ptr<client_core> core,
       watch_delay_(core_->loop()),
       times_(recipe_->times(core_->loop())),
       time_(core_->loop()) {
-    for (const auto& z : znodes_.in_queues) {
-        z->belongs_to(*this);
-    }
+    std::ranges::for_each(znodes_.in_queues, [this](const auto& z) { z->belongs_to(*this); });
 }
 
 // ---- watching ----

@@ -52,7 +52,9 @@ public:
     // hold_owner
     void release(gone_handler gone) override;
 
-    bool keeps(bool clean) override { return turns_ && turns_->give_back(*this, clean); }
+    bool keeps(bool clean, loop::clock::time_point now) override {
+        return turns_ && turns_->give_back(*this, clean, now);
+    }
 
     void replaced() override { times_.stays_until = {}; }
 

@@ -82,7 +82,7 @@ void place_turns::look_later(bool rests) {
 
 // ---- a hold ----
 
-bool place_turns::give_back(place& of, bool clean) {
+bool place_turns::give_back(place& of, bool clean, time_point now) {
     const monitor_lock lock(guard_);
     const bool is_present = place_.get() == &of;
     of.held_ = false;
@@ -90,7 +90,6 @@ bool place_turns::give_back(place& of, bool clean) {
     if (is_present) {
         present_.reset();
     }
-    const auto now = core_->loop().now();
     if (!is_present || !clean || !may_go_on(now) || (callers_ == 0 && !may_retain())) {
         if (is_present) {
             drop();
@@ -138,7 +137,7 @@ void place_turns::begin(std::shared_ptr<place> p,
                         const std::shared_ptr<hold_state>& first,
                         hold_state::grant pattern,
                         std::function<void()> serve) {
-    const std::string own = pattern.paths.front();
+    const std::string own = pattern.paths->front();
     {
         const monitor_lock lock(guard_);
         p->held_ = true;

@@ -102,7 +102,7 @@ public:
 
     /// A hold of the place is released. Returns whether the place stays. `clean`: it was not lost,
     /// and no transaction that was sent under it may be applied later; else no other turn begins.
-    [[nodiscard]] bool give_back(place& of, bool clean);
+    [[nodiscard]] bool give_back(place& of, bool clean, loop::clock::time_point now);
 
 private:
     using time_point = loop::clock::time_point;

@@ -46,7 +46,7 @@ std::vector<std::string> hold_state::paths() const {
         return {};
     }
     const monitor_lock lock(guard_);
-    return paths_;
+    return *paths_;
 }
 
 std::string hold_state::path() const {
@@ -57,7 +57,7 @@ std::string hold_state::path() const {
 void hold_state::turn_into(lock_mode mode, std::string path) {
     {
         const monitor_lock lock(guard_);
-        paths_.assign(1, std::move(path));
+        paths_ = std::make_shared<const std::vector<std::string>>(1, std::move(path));
     }
     mode_.store(mode, std::memory_order_release);
     core_->telemetry().converted(span_, known());
@@ -188,9 +188,10 @@ void hold_state::release(hold_owner::gone_handler gone) {
     if (why_.load(std::memory_order_acquire) == loss_reason::none && !over_.exchange(true)) {
         core_->telemetry().released(span_, known());
     }
+    const auto now = core_->loop().now();
     const bool clean = !gone && why_.load(std::memory_order_acquire) == loss_reason::none &&
-                       open_transactions_.load() == 0 && core_->loop().now() < deadline();
-    if (owner_->keeps(clean)) {
+                       open_transactions_.load() == 0 && now < deadline();
+    if (owner_->keeps(clean, now)) {
         if (gone) {
             core_->post([gone = std::move(gone)] { gone(false); });
         }

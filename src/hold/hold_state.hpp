@@ -49,8 +49,7 @@ public:
     /// Whether the znodes stay for another hold, now that this one is released; then release() is
     /// not called. `clean`: they may stay for one that comes later, because the hold was not lost,
     /// and no transaction that was sent under it may be applied later. Any thread.
-    [[nodiscard]] virtual bool keeps(bool clean) {
-        static_cast<void>(clean);
+    [[nodiscard]] virtual bool keeps(bool /*clean*/, boottime_clock::time_point /*now*/) {
         return false;
     }
 
@@ -77,7 +76,7 @@ public:
 class hold_state : public std::enable_shared_from_this<hold_state> {
 public:
     struct grant {
-        std::vector<std::string> paths;  ///< one path or more
+        std::shared_ptr<const std::vector<std::string>> paths;  ///< one path or more
         latchkey::fencing_token token;
         lock_mode mode;
         std::shared_ptr<hold_owner> owner;
@@ -192,7 +191,7 @@ private:
     std::atomic<bool> over_{false};  ///< told as lost or released
     std::atomic<lock_mode> mode_;
     mutable thread_mutex guard_;
-    std::vector<std::string> paths_ LATCHKEY_GUARDED_BY(guard_);  ///< never empty
+    std::shared_ptr<const std::vector<std::string>> paths_ LATCHKEY_GUARDED_BY(guard_);
     std::vector<std::weak_ptr<risk_warning>> warnings_ LATCHKEY_GUARDED_BY(guard_);
     const std::function<void()> on_lost_;
     std::stop_source stop_;

@@ -1,11 +1,12 @@
 #include "loop/asio_descriptor.hpp"
 
-#include <array>
-#include <cstddef>
+#include <memory>
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace latchkey::inline v0 {
 namespace {
@@ -14,30 +15,54 @@ using boost::asio::posix::stream_descriptor;
 
 /// The part that pending operations refer to.
 struct watched : std::enable_shared_from_this<watched> {
-    watched(boost::asio::io_context& io, int fd) : descriptor(io, fd) {}
+    watched(boost::asio::io_context& io, int fd) : descriptor(io, fd), duplicate(io) {}
 
     struct side {
         loop::task ready;
         bool armed = false;
     };
 
-    void arm(side& s, stream_descriptor::wait_type what) {
+    void arm_reading() { arm(reading, descriptor, stream_descriptor::wait_read); }
+
+    /// Asio goes on to ask the kernel whether a descriptor is writable once it was awaited, and so
+    /// wakes the thread for each segment that is acknowledged. So each wait has a duplicate.
+    void arm_writing() {
+        const int fd = ::fcntl(descriptor.native_handle(), F_DUPFD_CLOEXEC, 0);
+        if (fd >= 0) {
+            duplicate.assign(fd);
+        }
+        arm(writing, fd >= 0 ? duplicate : descriptor, stream_descriptor::wait_write);
+    }
+
+    void arm(side& s, stream_descriptor& awaited, stream_descriptor::wait_type what) {
         s.armed = true;
-        descriptor.async_wait(
-            what, [&s, weak = weak_from_this()](const boost::system::error_code& ec) {
-                const auto alive = weak.lock();
-                if (alive == nullptr || ec == boost::asio::error::operation_aborted) {
-                    return;
-                }
-                s.armed = false;
-                if (const loop::task ready = std::exchange(s.ready, nullptr)) {
-                    ready();
-                }
-            });
+        awaited.async_wait(what, [this, &s, weak = weak_from_this()](const auto& ec) {
+            const auto alive = weak.lock();
+            if (alive == nullptr || ec == boost::asio::error::operation_aborted) {
+                return;
+            }
+            s.armed = false;
+            if (&s == &writing) {
+                close(duplicate);
+            }
+            if (const loop::task ready = std::exchange(s.ready, nullptr)) {
+                ready();
+            }
+        });
+    }
+
+    /// Asio's close() leaves it to the kernel to end the waiting. The kernel does not while another
+    /// descriptor of the same socket is open, as in a forked child.
+    static void close(stream_descriptor& d) {
+        if (d.is_open()) {
+            ::close(d.release());
+        }
     }
 
     stream_descriptor descriptor;
-    std::array<side, 2> sides;
+    stream_descriptor duplicate;  ///< open while writing is awaited
+    side reading;
+    side writing;
 };
 
 class watch final : public descriptor_watch {
@@ -46,8 +71,8 @@ public:
 
     ~watch() override {
         // A task that waits may own the object that is being destroyed.
-        boost::system::error_code ignored;
-        watched_->descriptor.close(ignored);
+        watched::close(watched_->duplicate);
+        watched::close(watched_->descriptor);
     }
 
     [[nodiscard]] int descriptor() const noexcept override {
@@ -56,10 +81,10 @@ public:
 
     void await(direction d, loop::task ready) override {
         const bool read = d == direction::read;
-        watched::side& s = watched_->sides[read ? 0 : 1];
+        watched::side& s = read ? watched_->reading : watched_->writing;
         s.ready = std::move(ready);
         if (s.ready && !s.armed) {
-            watched_->arm(s, read ? stream_descriptor::wait_read : stream_descriptor::wait_write);
+            read ? watched_->arm_reading() : watched_->arm_writing();
         }
     }
 

@@ -19,10 +19,6 @@ bool fork_aware_lock::lock() noexcept {
     return by == 0;
 }
 
-void fork_aware_lock::unlock() noexcept {
-    locked_by_.store(0, std::memory_order_release);
-}
-
 std::uint64_t fork_aware_lock::generation() noexcept {
     return fork_generation();
 }

@@ -124,8 +124,10 @@ void telemetry::granted(span& s, const grant& g) {
     waiting_.fetch_sub(1, std::memory_order_relaxed);
     count(acquired_);
     count(held_);
-    notify(event_kind::acquired, s, g);
-    s.begun = loop_->now();
+    if (events_) {
+        notify(event_kind::acquired, s, g);
+        s.begun = loop_->now();
+    }
 }
 
 void telemetry::not_granted(const span& s, const failure& why) {

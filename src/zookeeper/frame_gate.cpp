@@ -57,8 +57,8 @@ frame_gate::~frame_gate() {
 
 /// Of the frame that has begun to arrive.
 std::size_t frame_gate::missing() const noexcept {
-    const std::size_t here = in_.size() - in_begin_;
-    return here < length_size ? 0 : length_size + length_at(in_, in_begin_) - here;
+    const std::size_t here = in_.size() - checked_;
+    return here < length_size ? 0 : length_size + length_at(in_, checked_) - here;
 }
 
 bool frame_gate::read() {
@@ -66,7 +66,8 @@ bool frame_gate::read() {
         return false;
     }
     const std::size_t wanted = std::clamp(missing(), least_piece, largest_piece);
-    in_.erase(0, std::exchange(in_begin_, 0));
+    in_.erase(0, std::exchange(checked_, 0));
+    handed_to_ = 0;
     if (in_.empty() && in_.capacity() > largest_piece) {
         in_.shrink_to_fit();
     }
@@ -82,12 +83,21 @@ bool frame_gate::read() {
     return got == static_cast<ssize_t>(wanted);
 }
 
-bool frame_gate::next_frame() {
-    if (!failure_.empty() || in_.size() - in_begin_ < length_size) {
+std::size_t frame_gate::check() {
+    std::size_t right = 0;
+    while (next_is_right()) {
+        ++right;
+    }
+    return right;
+}
+
+/// Checks the next frame, if it is whole.
+bool frame_gate::next_is_right() {
+    if (!failure_.empty() || in_.size() - checked_ < length_size) {
         return false;
     }
-    const std::size_t length = length_at(in_, in_begin_);
-    const std::size_t body = in_begin_ + length_size;
+    const std::size_t length = length_at(in_, checked_);
+    const std::size_t body = checked_ + length_size;
     wrong_frame_ = length > longest_frame;
     if (wrong_frame_) {
         fail("malformed answer: a length of " +
@@ -103,19 +113,21 @@ bool frame_gate::next_frame() {
         fail(std::move(wrong));
         return false;
     }
-    handed_to_ = in_begin_;
-    in_begin_ = body + length;
+    checked_ = body + length;
     return true;
 }
 
 bool frame_gate::hand_over() {
+    if (handed_to_ == checked_) {
+        return true;
+    }
     const auto given =
-        ::send(end_, in_.data() + handed_to_, in_begin_ - handed_to_, MSG_DONTWAIT | MSG_NOSIGNAL);
+        ::send(end_, in_.data() + handed_to_, checked_ - handed_to_, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (given < 0) {
         return !would_block();  // the C client has ended the connection
     }
     handed_to_ += static_cast<std::size_t>(given);
-    return handed_to_ == in_begin_;
+    return handed_to_ == checked_;
 }
 
 // ---- from the C client to the server

@@ -26,11 +26,12 @@ public:
     /// over.
     [[nodiscard]] bool read();
 
-    /// Looks for the next whole frame in what was read. Returns false if there is none, or it is
-    /// wrong.
-    [[nodiscard]] bool next_frame();
+    /// Checks the whole frames in what was read, up to the first that is wrong. Returns how many
+    /// are right. Call it when all frames before them were handed over.
+    [[nodiscard]] std::size_t check();
 
-    /// Gives the C client as much of the frame as its socket takes. Returns false if there is more.
+    /// Gives the C client as much of these frames as its socket takes. Returns false if there is
+    /// more.
     [[nodiscard]] bool hand_over();
 
     /// Takes what the C client has written.
@@ -52,6 +53,7 @@ public:
 
 private:
     [[nodiscard]] std::size_t missing() const noexcept;
+    [[nodiscard]] bool next_is_right();
     void note_requests();
     void fail(std::string why);
 
@@ -60,7 +62,7 @@ private:
     frame_check check_;
 
     std::string in_;             ///< from the server
-    std::size_t in_begin_ = 0;   ///< of the next frame
+    std::size_t checked_ = 0;    ///< what is ahead of it are whole frames that are right
     std::size_t handed_to_ = 0;  ///< what is ahead of it was given to the C client
     std::string out_;            ///< from the C client
     std::size_t out_whole_ = 0;  ///< whole frames of it

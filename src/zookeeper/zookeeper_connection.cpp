@@ -1,6 +1,7 @@
 #include "zookeeper/zookeeper_connection.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <system_error>
 #include <utility>
 
@@ -66,12 +67,14 @@ void zookeeper_connection::read_frames() {
     bool more = true;
     for (int i = 0; i < most_pieces && more && going_on(); ++i) {
         more = gate_->read();
-        while (going_on() && gate_->next_frame()) {
-            bool whole = false;
-            while (!whole && going_on()) {
-                whole = gate_->hand_over();
-                handle_->process(true, false);
+        std::size_t frames = gate_->check();
+        while (frames > 0 && going_on()) {
+            const bool all_given = gate_->hand_over();
+            const bool took_one = handle_->process(true, false);
+            if (!took_one && all_given) {
+                break;  // it wants no more
             }
+            frames -= took_one ? 1U : 0U;
         }
     }
 }

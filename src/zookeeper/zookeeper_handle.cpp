@@ -316,7 +316,7 @@ zookeeper_handle::interest zookeeper_handle::next() noexcept {
         .patience = std::chrono::seconds(patience.tv_sec) + milliseconds(patience.tv_usec / 1000)};
 }
 
-void zookeeper_handle::process(bool read, bool write) noexcept {
+bool zookeeper_handle::process(bool read, bool write) noexcept {
     const scoped_restore scope(dispatching, this);
     errno = 0;
     const int rc =
@@ -324,6 +324,7 @@ void zookeeper_handle::process(bool read, bool write) noexcept {
     if (rc != ZOK && rc != ZNOTHING) {
         last_failure_ = errno;
     }
+    return rc == ZOK;
 }
 
 result_code zookeeper_handle::send(std::uint64_t id, const request& r, bool watch) {

@@ -88,8 +88,8 @@ public:
     /// would open another one.
     interest next() noexcept;
     /// If asked, reads at most one frame, and writes what can be written. The C client believes
-    /// each length in the frame: see frame_gate.
-    void process(bool read, bool write) noexcept;
+    /// each length in the frame: see frame_gate. Returns false if it has not read a whole frame.
+    bool process(bool read, bool write) noexcept;
 
     /// `r` must be acceptable(). If the result is not `ok`, nothing was sent and no reply comes.
     [[nodiscard]] result_code send(std::uint64_t id, const request& r, bool watch);

@@ -5,10 +5,16 @@
 #include "loop/fork_guard.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <future>
+#include <ios>
+#include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -16,6 +22,9 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 namespace latchkey {
 namespace {
@@ -29,6 +38,80 @@ auto on(loop& l, F f) {
     auto result = work.get_future();
     l.post([&work] { work(); });
     return result.get();
+}
+
+/// What the epoll sets of this process wait for, by descriptor.
+std::map<int, unsigned> awaited() {
+    std::map<int, unsigned> all;
+    for (const auto& one : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
+        std::ifstream info(one.path());
+        for (std::string line; std::getline(info, line);) {
+            std::istringstream fields(line);
+            std::string name;
+            int descriptor = -1;
+            unsigned events = 0;
+            if (fields >> name >> descriptor && name == "tfd:" &&
+                fields >> name >> std::hex >> events) {
+                all[descriptor] |= events;
+            }
+        }
+    }
+    return all;
+}
+
+class AsioDescriptor : public ::testing::Test {
+protected:
+    using direction = descriptor_watch::direction;
+
+    AsioDescriptor() {
+        EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends_.data()), 0);
+        other_ = ::dup(ends_[0]);
+        on(l_, [this] { watch_ = l_.watch(ends_[0]); });
+    }
+
+    ~AsioDescriptor() override {
+        on(l_, [this] { watch_.reset(); });
+        ::close(ends_[1]);
+        ::close(other_);
+    }
+
+    std::future<void> ready(direction d) {
+        auto told = std::make_shared<std::promise<void>>();
+        on(l_, [&] { watch_->await(d, [told] { told->set_value(); }); });
+        return told->get_future();
+    }
+
+    asio_loop l_;
+    std::array<int, 2> ends_{};
+    int other_ = -1;  ///< of the same socket, as a forked child has one
+    std::unique_ptr<descriptor_watch> watch_;
+};
+
+TEST_F(AsioDescriptor, WaitsForBothDirectionsEachTimeItIsAsked) {
+    for (int i = 0; i < 3; ++i) {
+        auto readable = ready(direction::read);
+        ready(direction::write).get();
+        EXPECT_EQ(readable.wait_for(milliseconds(0)), std::future_status::timeout);
+        EXPECT_EQ(::send(ends_[1], "a", 1, 0), 1);
+        readable.get();
+        char got = 0;
+        EXPECT_EQ(::recv(ends_[0], &got, 1, 0), 1);
+    }
+}
+
+TEST_F(AsioDescriptor, IsNotWokenForWritingThatNobodyAwaits) {
+    const auto readable = ready(direction::read);
+    ready(direction::write).get();
+    EXPECT_NE(awaited()[ends_[0]] & EPOLLIN, 0U);
+    for (const auto& [descriptor, events] : awaited()) {
+        EXPECT_EQ(events & EPOLLOUT, 0U) << descriptor;
+    }
+}
+
+TEST_F(AsioDescriptor, EndsItsWaitingAlthoughAnotherProcessHasTheSocket) {
+    const auto readable = ready(direction::read);
+    on(l_, [this] { watch_.reset(); });
+    EXPECT_EQ(awaited().count(ends_[0]), 0U);
 }
 
 TEST(AsioLoop, RunsWhatIsToComeNextBehindThePostedTasksThatWait) {
