@@ -80,9 +80,7 @@ public:
         lock();
         const unsigned before = now_.load(std::memory_order_relaxed);
         to_[1 - before] = std::move(next);
-        // Neither write passes it, as a child sees it that is forked meanwhile.
-        now_.store(1 - before, std::memory_order_release);
-        std::atomic_thread_fence(std::memory_order_release);
+        now_.exchange(1 - before, std::memory_order_acq_rel);  // neither write passes it
         auto old = std::move(to_[before]);
         lock_.unlock();
         return old;

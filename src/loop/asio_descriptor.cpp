@@ -28,10 +28,12 @@ struct watched : std::enable_shared_from_this<watched> {
     /// wakes the thread for each segment that is acknowledged. So each wait has a duplicate.
     void arm_writing() {
         const int fd = ::fcntl(descriptor.native_handle(), F_DUPFD_CLOEXEC, 0);
-        if (fd >= 0) {
-            duplicate.assign(fd);
+        boost::system::error_code failed;
+        duplicate.assign(fd, failed);
+        if (failed && fd >= 0) {
+            ::close(fd);
         }
-        arm(writing, fd >= 0 ? duplicate : descriptor, stream_descriptor::wait_write);
+        arm(writing, failed ? descriptor : duplicate, stream_descriptor::wait_write);
     }
 
     void arm(side& s, stream_descriptor& awaited, stream_descriptor::wait_type what) {
@@ -51,12 +53,9 @@ struct watched : std::enable_shared_from_this<watched> {
         });
     }
 
-    /// Asio's close() leaves it to the kernel to end the waiting. The kernel does not while another
-    /// descriptor of the same socket is open, as in a forked child.
     static void close(stream_descriptor& d) {
-        if (d.is_open()) {
-            ::close(d.release());
-        }
+        boost::system::error_code ignored;
+        d.close(ignored);
     }
 
     stream_descriptor descriptor;

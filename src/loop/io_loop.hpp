@@ -21,8 +21,9 @@ public:
 
     [[nodiscard]] virtual int descriptor() const noexcept = 0;
 
-    /// Runs `ready` once, as a task of the loop, when reading or writing would not block. Replaces
-    /// what was awaited before in that direction. An empty task means to await nothing.
+    /// Runs `ready` once, as a task of the loop, when reading or writing would not block, and
+    /// seldom too early: Asio may take an event of a watch that was just destroyed for one of this.
+    /// Replaces what was awaited before in that direction. An empty task means to await nothing.
     virtual void await(direction d, loop::task ready) = 0;
 };
 

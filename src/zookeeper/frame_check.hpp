@@ -31,6 +31,9 @@ public:
     /// if it is right. After a wrong one, do not call it again.
     [[nodiscard]] std::string received(std::string_view frame);
 
+    /// Whether the server has granted a session.
+    [[nodiscard]] bool welcomed() const noexcept { return welcomed_; }
+
     /// Whether the frame was wrong for this reason only: it answers a later request. Servers that
     /// shut down while requests are under way do that (ZOOKEEPER-1863), and it says no more than
     /// that the connection is to be replaced.

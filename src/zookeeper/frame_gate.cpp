@@ -84,8 +84,9 @@ bool frame_gate::read() {
 }
 
 std::size_t frame_gate::check() {
+    const bool alone = !check_.welcomed();
     std::size_t right = 0;
-    while (next_is_right()) {
+    while ((right == 0 || !alone) && next_is_right()) {
         ++right;
     }
     return right;

@@ -27,7 +27,9 @@ public:
     [[nodiscard]] bool read();
 
     /// Checks the whole frames in what was read, up to the first that is wrong. Returns how many
-    /// are right. Call it when all frames before them were handed over.
+    /// are right. Call it when all frames before them were handed over, until there are none. The
+    /// answer to the request for a session comes alone: where a server leaves out its last byte,
+    /// the C client takes the next one for it.
     [[nodiscard]] std::size_t check();
 
     /// Gives the C client as much of these frames as its socket takes. Returns false if there is

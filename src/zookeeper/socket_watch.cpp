@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 namespace latchkey::inline v0 {
@@ -37,6 +38,11 @@ void socket_watch::arm(direction d) {
         const auto ready = ready_;
         ready(d == direction::read, d == direction::write);
     });
+}
+
+bool socket_watch::is_ready() const noexcept {
+    pollfd asked{.fd = watched_->descriptor(), .events = POLLIN | POLLOUT, .revents = 0};
+    return ::poll(&asked, 1, 0) > 0;
 }
 
 void socket_watch::shut() noexcept {

@@ -35,6 +35,9 @@ public:
     /// Waits: always for reading, for writing if asked.
     void await(bool write);
 
+    /// Whether the socket is ready in a direction. It may not be although the handler was called.
+    [[nodiscard]] bool is_ready() const noexcept;
+
     /// Shuts down both directions. What has arrived can still be read. The socket becomes ready.
     void shut() noexcept;
 

@@ -43,8 +43,9 @@ zookeeper_connection::~zookeeper_connection() {
 bool zookeeper_connection::work(bool readable, bool writable) {
     if (gate_ && readable) {
         read_frames();
-    } else if (!gate_ && (readable || writable)) {
-        handle_->process(false, true);  // what the server sends is for the gate
+    } else if (!gate_ && (readable || writable) && socket_.is_ready()) {
+        // The C client takes it for connected. What the server sends is for the gate.
+        handle_->process(false, true);
     }
     if (forgotten_) {
         return true;
@@ -70,11 +71,12 @@ void zookeeper_connection::read_frames() {
         std::size_t frames = gate_->check();
         while (frames > 0 && going_on()) {
             const bool all_given = gate_->hand_over();
-            const bool took_one = handle_->process(true, false);
-            if (!took_one && all_given) {
+            if (handle_->process(true, false)) {
+                --frames;
+            } else if (all_given) {
                 break;  // it wants no more
             }
-            frames -= took_one ? 1U : 0U;
+            frames = frames > 0 ? frames : gate_->check();
         }
     }
 }

@@ -79,11 +79,12 @@ TEST_F(LockOutage, OfOneServerCostsNothing) {
     // suffice for a new connection on a slow machine.
     ASSERT_TRUE(heartbeats(its, session, 3));
     ensemble_.pause(its);
-    ASSERT_TRUE(eventually([&] { return p->err().find("reconnected") != std::string::npos; }))
-        << p->err();
+    // Not what the program says: a suspension that is over before it is told is left out.
+    const int next = its == one ? other : one;
+    ASSERT_TRUE(eventually([&] { return ensemble_.sent_to(session, next) > 0; })) << p->err();
     // A connection begins with a write and two reads. The third heartbeat after them comes later
     // than the deadline that the hold had before the pause.
-    ASSERT_TRUE(heartbeats(its == one ? other : one, session, 6)) << p->err();
+    ASSERT_TRUE(heartbeats(next, session, 6)) << p->err();
     EXPECT_FALSE(dead(main)) << p->err();
     ensemble_.resume(its);
     folder_.write("go");

@@ -64,9 +64,11 @@ protected:
         bool more = true;
         while (more) {
             more = gate_->read();
-            frames_ += gate_->check();
-            for (bool whole = false; !whole; frames += received(client_)) {
-                whole = gate_->hand_over();
+            while (const std::size_t checked = gate_->check()) {
+                frames_ += checked;
+                for (bool whole = false; !whole; frames += received(client_)) {
+                    whole = gate_->hand_over();
+                }
             }
         }
         return frames;
@@ -104,6 +106,15 @@ TEST_F(FrameGate, HandsOverNothingOfAWrongFrameAndWhatIsBehindIt) {
     EXPECT_TRUE(gate_->wrong_frame());
     EXPECT_THAT(gate_->failure(), HasSubstr("malformed answer: to request 1"));
     EXPECT_THAT(handed_over(), IsEmpty());
+}
+
+TEST_F(FrameGate, HandsOverTheAnswerToTheRequestForASessionAlone) {
+    send(server_, connected_frame(7) + event_frame("/a") + event_frame("/b"));
+    EXPECT_FALSE(gate_->read());
+    for (const std::size_t frames : {1U, 2U, 0U}) {
+        EXPECT_EQ(gate_->check(), frames);
+        EXPECT_TRUE(gate_->hand_over());
+    }
 }
 
 TEST_F(FrameGate, RefusesALengthThatNoFrameHas) {

@@ -1,7 +1,9 @@
 #include "scripted_session.hpp"
+#include "zookeeper/zookeeper_connection.hpp"
 
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <set>
@@ -50,6 +52,27 @@ TEST(SessionConnect, PassesServersWhereConnectingNeverEnds) {
     session_probe s(addresses_of(full) + "," + live.address());
     ASSERT_TRUE(s.wait_for(kind::connected));
     EXPECT_LE(s.count(kind::trouble), 3U);
+}
+
+/// Asio may say so, when one socket is watched right after another.
+TEST(SessionConnect, GoesOnWithAnAttemptWhoseSocketWasSaidToBeReadyTooEarly) {
+    struct nobody final : zookeeper_connection::listener {
+        void connected() noexcept override {}
+
+        void disconnected(zookeeper_handle::state) noexcept override {}
+    } told;
+
+    const full_listener full;
+    const auto port = std::stoi(full.address().substr(full.address().find(':') + 1));
+    const server_address server{"127.0.0.1", static_cast<std::uint16_t>(port), {}};
+    session_probe s(full.address(), long_timeout);
+    s.on_loop([&] {
+        zookeeper_connection attempt(
+            s.loop(), {server, nullptr, long_timeout, {}, {}}, told, [](bool, bool) {});
+        EXPECT_TRUE(attempt.work(false, false));
+        EXPECT_TRUE(attempt.work(true, false)) << attempt.failure();
+        EXPECT_TRUE(attempt.work(false, true)) << attempt.failure();
+    });
 }
 
 TEST(SessionConnect, BlamesEachServerForItsOwnFailure) {
