@@ -77,7 +77,8 @@ public:
     void restart(int server);
     /// What the server writes fails from now on, as on a full disk, until it is restarted.
     void fill_disk(int server);
-    /// Undoes all of the above and below; returns when one leads and the others follow.
+    /// Undoes all of the above and below; returns when one leads, the others follow, and all make
+    /// sessions.
     void mend();
 
     /// Cuts the server off from the others, not from its clients. It answers reads and pings until
@@ -129,6 +130,7 @@ private:
     [[nodiscard]] static identity started(const real_ensemble_options& options);
     [[nodiscard]] static identity found(const char* variable, ownership whose);
     [[nodiscard]] std::string connection_of(std::int64_t session, int server) const;
+    [[nodiscard]] bool makes_sessions(int server) const;
     [[nodiscard]] bool is_whole() const;
     [[nodiscard]] int server_with_mode(std::string_view first, std::string_view second) const;
     void control(const char* verb, int server);
