@@ -125,9 +125,9 @@ task<bool> leader_watch::follow_leader(std::string path,
             co_await pause;
             co_return true;
         }
-        const bool unreadable = published.code == result_code::no_auth;
+        // A directory that was not there when it was read, and is there now, is not watched.
         if ((!leader.ok() && leader.code != result_code::no_auth) ||
-            (!published.tells_whether_there() && !unreadable)) {
+            (!published.ok() && published.code != result_code::no_auth)) {
             record.reset();
             co_return false;
         }

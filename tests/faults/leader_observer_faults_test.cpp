@@ -58,6 +58,27 @@ protected:
         }
     }
 
+    void make_anew() {
+        if (ensemble_.exists("/lead")) {
+            ensemble_.remove("/lead");
+        }
+        ensemble_.create("/lead");
+    }
+
+    /// The next leader, with what it publishes, to its end.
+    void expect_followed() {
+        const auto leader = candidate();
+        EXPECT_TRUE(comes_to_the_last());
+        const std::string name = leader.substr(leader.rfind('/') + 1);
+        ensemble_.set(
+            "/lead",
+            R"({"state":"leading","leader":"x","token":7,"data":"at","znode":")" + name + "\"}");
+        EXPECT_TRUE(
+            ensemble_.run_until([&] { return told_.back() && told_.back()->data == "at"; }, 10s));
+        ensemble_.remove(leader);
+        EXPECT_TRUE(comes_to(""));
+    }
+
     client c_ = connected();
     int joined_ = 0;
     std::vector<std::optional<leader_info>> told_;
@@ -136,23 +157,29 @@ TEST_F(LeaderObserverFaults, DirectoryThatIsMadeAgainIsFollowedWheneverThatHappe
             ensemble_.remove(leader);
             return leader;
         },
-        [&](const std::string&) {
+        [&](const std::string&) { make_anew(); },
+        [&](const std::string&) { expect_followed(); });
+    EXPECT_GT(rounds, 20);
+}
+
+/// It may be gone when the observer reads in it what is published.
+TEST_F(LeaderObserverFaults, DirectoryThatIsRemovedTwiceIsFollowedWheneverThatHappens) {
+    const listening_observer o(c_, "/lead", notes());
+    const int rounds = at_every_step(
+        {.of = ensemble_, .stretch = 50ms, .at_least = 500us},
+        [&] {
+            EXPECT_TRUE(comes_to(""));
+            make_anew();
+            return 0;
+        },
+        [&](int) {
             if (ensemble_.exists("/lead")) {
                 ensemble_.remove("/lead");
             }
-            ensemble_.create("/lead");
         },
-        [&](const std::string&) {
-            const auto leader = candidate();
-            EXPECT_TRUE(comes_to_the_last());
-            const std::string name = leader.substr(leader.rfind('/') + 1);
-            ensemble_.set("/lead",
-                          R"({"state":"leading","leader":"x","token":7,"data":"at","znode":")" +
-                              name + "\"}");
-            EXPECT_TRUE(ensemble_.run_until(
-                [&] { return told_.back() && told_.back()->data == "at"; }, 10s));
-            ensemble_.remove(leader);
-            EXPECT_TRUE(comes_to(""));
+        [&](int) {
+            EXPECT_TRUE(ensemble_.run_until([&] { return ensemble_.exists("/lead"); }, 10s));
+            expect_followed();
         });
     EXPECT_GT(rounds, 20);
 }

@@ -271,7 +271,7 @@ TEST_F(Contention, HoldsThatWeLoseEndBeforeCuratorsBegin) {
                     endure([&] { return rw.acquire(lock_mode::exclusive); }, quiet, stop),
                     endure([&] { return s.acquire(2); }, quiet, stop)};
     std::array<intervals, 3> their_holds;
-    for (const int lost : {3, 6}) {
+    for (int round = 0; round < 2; ++round) {
         quiet.near = true;
         EXPECT_TRUE(eventually([&] { return quiet.holding == 3; }));
         // They wait behind us until the servers end the session.
@@ -280,7 +280,8 @@ TEST_F(Contention, HoldsThatWeLoseEndBeforeCuratorsBegin) {
             stories.push_back(contend(locks));
         }
         std::ranges::for_each(ways, [](const auto& w) { w->black_hole(); });
-        EXPECT_TRUE(eventually([&] { return quiet.lost == lost; }));
+        // Losses: one that a slow machine causes before the silence is one more.
+        EXPECT_TRUE(eventually([&] { return quiet.holding == 0; }));
         quiet.near = false;
         for (std::size_t i = 0; i < theirs.size(); ++i) {
             for (auto& story : stories[i]) {
@@ -292,6 +293,7 @@ TEST_F(Contention, HoldsThatWeLoseEndBeforeCuratorsBegin) {
         std::ranges::for_each(ways, [](const auto& w) { w->pass(); });
     }
     stop = true;
+    EXPECT_GE(quiet.lost, 6);
     for (std::size_t i = 0; i < ours.size(); ++i) {
         EXPECT_EQ(overlaps(ours.at(i).get(), their_holds.at(i)), 0U) << "of lock " << i;
     }

@@ -193,13 +193,16 @@ bool judge::was_refused(const call& c) const {
            std::max(*c.by->refused_at, c.by->running_since) + on_the_way >= c.begun;
 }
 
-/// No answer came in time, and the caller has not canceled before.
+/// No answer came in time, and the caller has not canceled before. What a client was to tell when
+/// it was stopped, it tells afterwards.
 void judge::check_unreachable(const call& c) {
     if (!c.limit) {
         return stage_.broken("I9", c.who + " had all the time, and was told of no server");
     }
     const duration end = c.tries() ? c.begun + c.by->lasting(c.by->patience) : c.ends();
-    if (c.stopped && *c.stopped + 20ms < end) {
+    const bool resumed =
+        c.stopped && c.by->running_since + 20ms > *c.stopped && c.by->pauses != c.pauses_before;
+    if (c.stopped && *c.stopped + 20ms < end && !resumed) {
         return stage_.broken("I9", c.who + " was told an error after it had canceled");
     }
     if (quiet() && c.undisturbed && c.by->connections == c.connections_before &&
