@@ -16,36 +16,6 @@ namespace {
 
 constexpr auto longest_pause = std::chrono::hours(1);
 
-/// Joins a group and reports when that is done. The persistent_node lives on after this call.
-class joining final : public retrying_call<bool> {
-public:
-    explicit joining(std::shared_ptr<persistent_node> p)
-        : retrying_call(p->core()), node_(std::move(p)) {}
-
-private:
-    [[nodiscard]] call_aim aim() const override { return {"join", {node_->path()}}; }
-
-    /// There is nothing to wait for but another session that has the name.
-    [[nodiscard]] bool is_answered() const override { return node_->was_taken(); }
-
-    void begin() override {
-        attach();
-        node_->start([weak = weak_from_this()](failure why, bool entered) {
-            const auto self = std::static_pointer_cast<joining>(weak.lock());
-            if (self && !self->finished()) {
-                self->finish({std::move(why), entered});
-            }
-        });
-    }
-
-    void give_up() override {
-        node_->leave();
-        finish({});
-    }
-
-    const std::shared_ptr<persistent_node> node_;
-};
-
 }  // namespace
 
 // ---- a member ----
@@ -97,8 +67,43 @@ void membership::leave() noexcept {
 
 // ---- the group ----
 
+[[nodiscard]] static bool is_reached(const membership& m) noexcept {
+    return static_cast<bool>(m);
+}
+
 class group::impl {
 public:
+    /// Joins a group. A member that nobody receives, because the thread was interrupted, leaves.
+    class joining final : public retrying_call<membership> {
+    public:
+        explicit joining(std::shared_ptr<persistent_node> p)
+            : retrying_call(p->core()), node_(std::move(p)) {}
+
+    private:
+        [[nodiscard]] call_aim aim() const override { return {"join", {node_->path()}}; }
+
+        /// There is nothing to wait for but another session that has the name.
+        [[nodiscard]] bool is_answered() const override { return node_->was_taken(); }
+
+        void begin() override {
+            attach();
+            node_->start([weak = weak_from_this()](failure why, bool entered) {
+                const auto self = std::static_pointer_cast<joining>(weak.lock());
+                if (self && !self->finished()) {
+                    self->finish({std::move(why),
+                                  entered ? membership::state::make(self->node_) : membership()});
+                }
+            });
+        }
+
+        void give_up() override {
+            node_->leave();
+            finish({});
+        }
+
+        const std::shared_ptr<persistent_node> node_;
+    };
+
     impl(std::shared_ptr<client_core> c, std::string d, group_options h)
         : core(std::move(c)), directory(std::move(d)), how(std::move(h)) {
         check_path(directory);
@@ -113,9 +118,9 @@ public:
         }
     }
 
-    [[nodiscard]] std::shared_ptr<persistent_node> place(std::string name,
-                                                         std::string data,
-                                                         bool only_if_free) const {
+    [[nodiscard]] std::shared_ptr<joining> join(std::string name,
+                                                std::string data,
+                                                bool only_if_free) const {
         if (name.find('/') != std::string::npos || name.empty()) {
             throw error(errc::invalid_argument,
                         "member \"" + escaped(name) +
@@ -131,7 +136,7 @@ public:
                                       .only_if_free = only_if_free});
         place->check_data(data);
         place->set_data(std::move(data));
-        return place;
+        return std::make_shared<joining>(std::move(place));
     }
 
     const std::shared_ptr<client_core> core;
@@ -149,11 +154,9 @@ membership group::join_within(std::string name,
                               join_options options,
                               std::error_code& ec) {
     return report(ec, [&] {
-        const auto place =
-            impl_->place(std::move(name), std::move(options.data), timeout.count() <= 0);
-        return wait_for(std::make_shared<joining>(place), timeout, options.stop)
-                   ? membership::state::make(place)
-                   : membership();
+        return wait_for(impl_->join(std::move(name), std::move(options.data), timeout.count() <= 0),
+                        timeout,
+                        options.stop);
     });
 }
 
@@ -161,13 +164,10 @@ void group::start_join(std::string name,
                        std::chrono::nanoseconds timeout,
                        join_options options,
                        join_handler handler) {
-    const auto place = impl_->place(std::move(name), std::move(options.data), timeout.count() <= 0);
-    start_async(std::make_shared<joining>(place),
+    start_async(impl_->join(std::move(name), std::move(options.data), timeout.count() <= 0),
                 timeout,
                 options.stop,
-                [place, handler = std::move(handler)](std::error_code ec, bool entered) mutable {
-                    handler(ec, entered ? membership::state::make(place) : membership());
-                });
+                std::move(handler));
 }
 
 awaitable<membership> group::begin_join(std::string name,

@@ -19,6 +19,7 @@
 #include <ostream>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -215,6 +216,28 @@ TEST_F(CanceledCall, BeforeItBeganGetsNothing) {
     again.lock();
     again.unlock();
     EXPECT_TRUE(is_interrupted([&] { again.lock(); }));
+}
+
+/// The answer may have come, and the thread not have noticed it.
+TEST_F(CanceledCall, JoinThatIsInterruptedWhenItHasJustEnteredLeavesNoMember) {
+    group g(c_, "/group");
+    for (int i = 0; i < 200; ++i) {
+        membership m;
+        boost::thread joins([&] {
+            try {
+                m = g.join("member");
+            } catch (const boost::thread_interrupted&) {
+                EXPECT_FALSE(m);
+            }
+        });
+        while (!servers_.exists("/group/member")) {
+            std::this_thread::yield();
+        }
+        joins.interrupt();
+        joins.join();
+        m.leave();
+        ASSERT_TRUE(eventually([&] { return !servers_.exists("/group/member"); }));
+    }
 }
 
 }  // namespace
