@@ -58,10 +58,14 @@ protected:
         }
     }
 
-    void make_anew() {
+    void remove_directory() {
         if (ensemble_.exists("/lead")) {
             ensemble_.remove("/lead");
         }
+    }
+
+    void make_anew() {
+        remove_directory();
         ensemble_.create("/lead");
     }
 
@@ -172,11 +176,7 @@ TEST_F(LeaderObserverFaults, DirectoryThatIsRemovedTwiceIsFollowedWheneverThatHa
             make_anew();
             return 0;
         },
-        [&](int) {
-            if (ensemble_.exists("/lead")) {
-                ensemble_.remove("/lead");
-            }
-        },
+        [&](int) { remove_directory(); },
         [&](int) {
             EXPECT_TRUE(ensemble_.run_until([&] { return ensemble_.exists("/lead"); }, 10s));
             expect_followed();
