@@ -75,11 +75,6 @@ task<std::optional<attempt::end>> attempt::join() {
     protected_create::joined j = co_await creating;
     note_joined(j);
     if (when_gone_) {
-        for (std::size_t i = 0; i < j.lists.size() && i < j.paths.size(); ++i) {
-            // An attempt that goes on does this when it learns its place.
-            const std::string& own = j.paths[i];
-            delete_strays(*core_, *recipe_, name_of(own).substr(0, prefix_size_), own, *j.lists[i]);
-        }
         co_return std::nullopt;
     }
     if (j.why) {
@@ -93,13 +88,11 @@ task<std::optional<attempt::end>> attempt::join() {
 }
 
 void attempt::note_joined(const protected_create::joined& j) {
-    prefix_size_ = static_cast<std::uint8_t>(create_->prefix().size());
     create_.reset();
     first_since_joining_ =
         first_since_joining_ && ((j.listed && !j.found) || (step_ && step_->asks_behind_each_list));
     set_znodes(j.paths);
     zxid_ = j.zxid;
-    no_strays_ = j.no_strays;
     directory_known_ = directory_known_ || is_confirmed();
 }
 
@@ -111,18 +104,12 @@ void attempt::set_znodes(const std::vector<std::string>& paths) {
     }
 }
 
-/// A name that the attempt created, its own or another one, begins with it.
-std::string_view attempt::prefix() const noexcept {
-    return first_prefix_ ? *first_prefix_
-                         : name_of(znodes_.in_queues.front()->path()).substr(0, prefix_size_);
-}
-
 // ---- waiting ----
 
 /// Begins with new lists, unless those of the create are at hand.
 void attempt::wait_until_first() {
     queue_wait::owner& self = *this;
-    waits_.emplace(core_, recipe_, znodes_, prefix(), rule(), self);
+    waits_.emplace(core_, recipe_, znodes_, rule(), self);
     running_.start(waits_->run(std::exchange(listed_, {})), [this](queue_wait::end how) {
         if (how.what != step_end::done) {
             finish({how.what, std::move(how.why)});
@@ -226,12 +213,10 @@ task<result_code> attempt::prove(bool look_for_them) {
 }
 
 attempt::grant attempt::granted(std::any seen) {
-    if (waits_ && no_strays_) {
+    if (waits_) {
         waits_->publish_front();
     }
-    std::string began(prefix());
     return {.znodes = std::move(znodes_),
-            .prefix = std::move(began),
             .zxid = zxid_,
             .revocation_requested = revocation_requested_,
             .seen = std::move(seen)};
@@ -260,7 +245,6 @@ void attempt::give_up(std::function<void()> gone) {
 
 void attempt::delete_znodes() {
     const auto there = znodes_.paths_with_records();
-    const auto perhaps = in_doubt();
     running_.drop();
     waits_.reset();
     znodes_ = {};
@@ -269,7 +253,6 @@ void attempt::delete_znodes() {
         std::exchange(when_gone_, nullptr)();
         return;
     }
-    core_->deletes().add(perhaps, nullptr);
     core_->deletes().add(there, [gone = std::move(when_gone_)](bool) { gone(); });
 }
 
@@ -291,7 +274,6 @@ void attempt::move_behind(const std::string& leader,
     running_.drop();
     waits_.reset();
     own.stop_watching();
-    // With a GUID of its own: what is known of the first one, that strays bear it, stays true.
     const std::string to = join_path(recipe_->directory,
                                      protected_prefix(guid(core_->loop())) +
                                          std::string(recipe_->markers.get().exclusive) +
@@ -312,7 +294,6 @@ void attempt::move_behind(const std::string& leader,
 void attempt::on_moved(const swapped& s, const std::string& to) {
     moving_ = false;
     if (s.what == swapped::kind::done) {
-        first_prefix_ = std::make_unique<const std::string>(prefix());
         set_znodes({to});
         zxid_ = 0;
         first_since_joining_ = false;

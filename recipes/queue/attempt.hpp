@@ -32,7 +32,6 @@ class attempt final : own_znode::owner, queue_wait::owner {
 public:
     struct grant {
         own_znodes znodes = {};
-        std::string prefix = {};  ///< what the names that the attempt created begin with
         std::int64_t zxid = 0;
         bool revocation_requested = false;
         std::any seen = {};  ///< by the recipe's last step
@@ -105,7 +104,7 @@ public:
 private:
     // own_znode::owner
     void on_gone(own_znode&) override {
-        if (!moving_ && in_doubt().empty()) {  // it is not just being exchanged for another one
+        if (!moving_ && !(step_ && step_->is_swapping())) {
             finish({step_end::gone});
         }
     }
@@ -131,13 +130,6 @@ private:
         return behind_twin_ ? queue_rule::behind_twin : rule_of(recipe_->mode);
     }
 
-    [[nodiscard]] std::string_view prefix() const noexcept;
-
-    /// Znodes that may be its own besides, or instead.
-    [[nodiscard]] std::vector<std::string> in_doubt() const {
-        return step_ ? step_->in_doubt() : std::vector<std::string>();
-    }
-
     const std::shared_ptr<client_core>& core_;
     const std::shared_ptr<const queue_recipe>& recipe_;
     owner& owner_;
@@ -145,8 +137,6 @@ private:
 
     own_znodes znodes_;      ///< from joining on
     std::int64_t zxid_ = 0;  ///< of the creation, or the directory's pzxid; 0 if not known
-    /// What the names began with that it created, if it has moved to another place since.
-    std::unique_ptr<const std::string> first_prefix_;
     std::unique_ptr<protected_create> create_;     ///< while it joins
     std::optional<queue_waits> waits_;             ///< from joining on; with a step, until that
     std::unique_ptr<last_step> step_;              ///< from joining until it is taken
@@ -154,11 +144,9 @@ private:
 
     const bool only_if_first_;
     bool directory_known_;
-    std::uint8_t prefix_size_ = 0;
     /// No list has shown a participant ahead, and what the step asked early is younger than that.
     bool first_since_joining_ = false;
     bool is_first_ = false;     ///< everywhere
-    bool no_strays_ = false;    ///< no other znode of it can be ahead of it
     bool behind_twin_ = false;  ///< a leader has let it in right behind itself
     bool revocation_requested_ = false;
     bool moving_ = false;              ///< while it is not known in which of two places

@@ -58,7 +58,6 @@ held_place::held_place(std::shared_ptr<client_core> core,
                        std::function<void()> released)
     : core_(std::move(core)),
       recipe_(std::move(recipe)),
-      prefix_(std::move(g.prefix)),
       on_released_(std::move(released)),
       znodes_(std::move(g.znodes)),
       watch_delay_(core_->loop()),
@@ -108,6 +107,7 @@ void held_place::on_revocation() {
 /// Deleted by another client, unless it is just being exchanged for another one.
 void held_place::on_gone(own_znode& z) {
     if (!is_swapping()) {
+        core_->deletes().delete_swapped(z.path());
         change_.reset();
         std::erase_if(znodes_.in_queues, [&z](const auto& one) { return one.get() == &z; });
         const auto keep = shared_from_this();
@@ -269,7 +269,7 @@ void held_place::convert(lock_mode to, bool wait, converted done) {
         return;
     }
     change_ = std::make_unique<mode_change>(
-        core_, recipe_, *znodes_.in_queues.front(), prefix_, [this, to](mode_change::end how) {
+        core_, recipe_, *znodes_.in_queues.front(), [this, to](mode_change::end how) {
             on_mode_changed(to, std::move(how));
         });
     if (to == lock_mode::shared) {
@@ -293,7 +293,10 @@ void held_place::on_mode_changed(lock_mode to, mode_change::end how) {
             znodes_.in_queues.push_back(std::make_shared<own_znode>(*core_, how.new_path, self));
         }
         const auto held = hold_.lock();
-        if (how.what == done && held && held->why_lost() == loss_reason::none) {
+        if (held && held->why_lost() != loss_reason::none) {
+            how.what = refused;
+            how.why = {errc::hold_lost, to_string(held->why_lost())};
+        } else if (how.what == done && held) {
             if (swapped) {
                 core_->heartbeat().demand(this, znodes_.in_queues.front()->path());
             }

@@ -120,7 +120,6 @@ private:
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> recipe_;
-    const std::string prefix_;  ///< what the names that its attempt created begin with
     std::function<void()> on_released_;
     std::weak_ptr<hold_state> hold_;      ///< the first, or the last
     std::shared_ptr<place_turns> turns_;  ///< null: there is one hold only. Set before the grant.

@@ -64,8 +64,8 @@ public:
     /// The step. Goes on with the next connection. The object outlives the task.
     [[nodiscard]] virtual task<end> take(place p) = 0;
 
-    /// Znodes that may belong to this participant besides the place in the queue, or instead of it.
-    [[nodiscard]] virtual std::vector<std::string> in_doubt() const { return {}; }
+    /// take() is just exchanging the place in the queue for other znodes.
+    [[nodiscard]] virtual bool is_swapping() const { return false; }
 };
 
 struct queue_recipe;

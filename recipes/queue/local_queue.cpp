@@ -100,7 +100,7 @@ bool local_queue::is_ahead_confirmed() const {
         if (seen.is_free) {
             return false;
         }
-        held = std::move(seen.hold);
+        held = seen.hold ? std::move(seen.hold) : std::move(held);
     }
     return (held && held->valid()) || core_->connected();
 }
@@ -227,14 +227,10 @@ void local_queue::cancel(const std::shared_ptr<acquire_call>& a) {
         a->participant_->cancel();
         return;
     }
-    const bool has_arrived = std::erase(waiting_, a) > 0;
-    if (has_arrived && waiting_.empty()) {
+    if (std::erase(waiting_, a) > 0 && waiting_.empty()) {
         core_->detach(this);
     }
     a->finish({});
-    if (has_arrived && turns_) {
-        turns_->look();
-    }
 }
 
 void local_queue::client_closed(const failure& why) {

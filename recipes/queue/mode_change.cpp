@@ -8,12 +8,14 @@
 namespace latchkey::inline v0 {
 
 task<mode_change::end> mode_change::swap_for_reader() {
+    auto connected = core_->connection_made();
+    co_await connected;
     swapping_ = true;
     znode_.stop_watching();
     const queue_markers& markers = recipe_->markers;
     const std::string own = znode_.path();
-    const std::string number = own.substr(own.rfind(markers.exclusive) + markers.exclusive.size());
-    std::string to = join_path(recipe_->directory, prefix_ + std::string(markers.shared) + number);
+    std::string to = own;
+    to.replace(own.rfind(markers.exclusive), markers.exclusive.size(), markers.shared);
     std::vector<request> creation{request::create(
         to, recipe_->data(lock_mode::shared), create_mode::ephemeral, *recipe_->access)};
     std::vector<request> guards{request::check(recipe_->directory)};
@@ -30,7 +32,7 @@ task<mode_change::end> mode_change::swap_for_reader() {
 
 task<mode_change::end> mode_change::wait_for_readers() {
     queue_wait::owner& self = *this;
-    queue_wait wait(core_, recipe_, znode_, prefix_, queue_rule::everybody, self);
+    queue_wait wait(core_, recipe_, znode_, queue_rule::everybody, self);
     auto waiting = wait.run(nullptr);
     queue_wait::end first = co_await waiting;
     if (first.what != step_end::done) {

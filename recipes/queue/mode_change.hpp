@@ -31,18 +31,12 @@ public:
         std::string new_path = {};  ///< if another znode is held from now on
     };
 
-    /// `z` is the znode that is held, `prefix` what the names begin with that its attempt created.
-    /// `done` may destroy this object.
+    /// `z` is the znode that is held. `done` may destroy this object.
     mode_change(std::shared_ptr<client_core> core,
                 std::shared_ptr<const queue_recipe> recipe,
                 own_znode& z,
-                std::string prefix,
                 std::function<void(end)> done)
-        : core_(std::move(core)),
-          recipe_(std::move(recipe)),
-          znode_(z),
-          prefix_(std::move(prefix)),
-          done_(std::move(done)) {}
+        : core_(std::move(core)), recipe_(std::move(recipe)), znode_(z), done_(std::move(done)) {}
 
     /// To exclusive: `wait` for those that are ahead, if there are any.
     void start(lock_mode to, bool wait) {
@@ -69,7 +63,6 @@ private:
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> recipe_;
     own_znode& znode_;
-    const std::string prefix_;
     const std::function<void(end)> done_;
     bool may_wait_ = false;
     bool answered_ = false;

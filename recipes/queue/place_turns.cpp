@@ -12,6 +12,20 @@ namespace latchkey::inline v0 {
 
 // ---- callers ----
 
+void place_turns::caller_goes() {
+    if (callers_.fetch_sub(1) == 1) {
+        const monitor_lock lock(guard_);
+        look_if_kept();
+    }
+}
+
+/// It may be kept for a caller that does not come any more.
+void place_turns::look_if_kept() {
+    if (place_ && !place_->held_ && !std::exchange(posted_, true)) {
+        core_->post([self = shared_from_this()] { self->look(); });
+    }
+}
+
 hold place_turns::take(telemetry::span* first) {
     const monitor_lock lock(guard_);
     if (!has_room() || (first == nullptr && for_the_first_)) {
@@ -97,8 +111,8 @@ bool place_turns::give_back(place& of, bool clean, time_point now) {
         return false;
     }
     free_since_ = now;
-    if ((callers_ > 0 || !rests_) && !std::exchange(posted_, true)) {
-        core_->post([self = shared_from_this()] { self->look(); });
+    if (callers_ > 0 || !rests_) {
+        look_if_kept();
     }
     return true;
 }

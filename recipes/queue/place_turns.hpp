@@ -51,7 +51,7 @@ public:
     /// A caller waits from now on, or does not wait any more.
     void caller_comes() noexcept { callers_.fetch_add(1); }
 
-    void caller_goes() noexcept { callers_.fetch_sub(1); }
+    void caller_goes();
 
     /// A turn, if one can begin at once; else an empty hold. `first` is the span of the first call
     /// that waits; null for a call that begins now. Such a call may pass those that wait: its
@@ -116,6 +116,7 @@ private:
 
     [[nodiscard]] task<bool> look_for_successors(std::string own);
     void note(successors s);
+    void look_if_kept() LATCHKEY_REQUIRES(guard_);
     void look_later(bool rests) LATCHKEY_REQUIRES(guard_);
     void allow_passes() LATCHKEY_REQUIRES(guard_);
     [[nodiscard]] bool may_go_on(time_point now) const LATCHKEY_REQUIRES(guard_);

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -39,7 +38,7 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
         auto room = core_->room_to_send();
         co_await room;
         if (given_up_) {
-            co_return resolved({.why = refused_});  // nothing is there
+            co_return joined{.why = refused_};  // nothing is there
         }
         if (!core_->connected()) {
             continue;
@@ -66,19 +65,18 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
         }
         std::vector<directory_lists::answer> lists = co_await listing;
         if (created.ok()) {
-            co_return resolved(joined_from(created, zxid, std::move(lists)));
+            co_return joined_from(created, zxid, std::move(lists));
         }
         const next then = after_refusal(created, made);
         if (then == next::refuse) {
-            co_return resolved({.why = refused_});
+            co_return joined{.why = refused_};
         }
         if (created.code == result_code::no_node) {
             // A directory does not exist: it was not created yet, or it was empty for a while and
-            // the servers have removed it. This create has left nothing; only an earlier one, whose
-            // answer was lost, may have. If the creates of the directory were sent just now, the
+            // the servers have removed it. If the creates of the directory were sent just now, the
             // next create follows soon. If they cannot succeed, the answer to the last step's early
             // question may refuse the attempt meanwhile.
-            sent_ = searched;
+            sent_ = false;
             const bool soon = std::ranges::all_of(made, &directory_creation::repeated);
             auto pause = until_called_back([this, soon](loop::task resume) {
                 soon ? retry_.soon(std::move(resume)) : retry_.later(std::move(resume));
@@ -95,7 +93,7 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
             auto searching = search();
             std::optional<joined> found = co_await searching;
             if (found) {
-                co_return resolved(*std::move(found));
+                co_return *std::move(found);
             }
         }
     }
@@ -195,14 +193,6 @@ protected_create::next protected_create::after_refusal(
     }
 }
 
-protected_create::joined protected_create::resolved(joined j) {
-    if (lost_since_) {
-        delete_late_creates(core_, recipe_, prefix_, j.paths, *lost_since_);
-        j.no_strays = false;
-    }
-    return j;
-}
-
 // ---- searching ----
 
 /// Returns what a create whose outcome is unknown has made. Nothing: it has made nothing until now,
@@ -228,7 +218,7 @@ task<std::optional<protected_create::joined>> protected_create::search() {
         }
         bool again_at_once = false;
         if (conclusive) {
-            std::optional<joined> whole = one_creation(*found);
+            std::optional<joined> whole = whole_creation(*found);
             if (whole && !partly_deleted) {
                 whole->lists = std::move(lists);
                 co_return whole;
@@ -237,7 +227,7 @@ task<std::optional<protected_create::joined>> protected_create::search() {
             // its directory was listed. All are deleted, and the search repeated until it finds
             // none.
             if (!delete_ours(*found)) {
-                resolve_absent(partly_deleted);
+                resolve_absent();
                 co_return std::nullopt;
             }
             again_at_once = !std::exchange(partly_deleted, true);
@@ -265,27 +255,17 @@ std::optional<protected_create::candidates> protected_create::candidates_in(
     return found;
 }
 
-/// The first creation that is there in every directory and belongs to this session. The owner
-/// deletes what else has this GUID. The znodes of one creation have one zxid. A mixture of several
-/// would have another order in each directory, so that two participants could wait for each other.
-std::optional<protected_create::joined> protected_create::one_creation(
+/// The creation, if it is there in every directory.
+std::optional<protected_create::joined> protected_create::whole_creation(
     const candidates& found) const {
-    std::set<std::int64_t> creations;
+    joined j{.why = refused_, .listed = true, .found = true};
     for (const candidate& c : found) {
-        creations.insert(c.found.stat.czxid);
-    }
-    for (const std::int64_t czxid : creations) {
-        joined j{.why = refused_, .zxid = czxid, .listed = true, .found = true};
-        for (const candidate& c : found) {
-            if (c.found.stat.czxid == czxid && is_ours(c) && c.directory == j.paths.size()) {
-                j.paths.push_back(c.path);
-            }
-        }
-        if (j.paths.size() == directories_.size()) {
-            return j;
+        if (is_ours(c) && c.directory == j.paths.size()) {
+            j.zxid = c.found.stat.czxid;
+            j.paths.push_back(c.path);
         }
     }
-    return std::nullopt;
+    return j.paths.size() == directories_.size() ? std::optional(std::move(j)) : std::nullopt;
 }
 
 /// Returns whether there were any.
@@ -300,15 +280,13 @@ bool protected_create::delete_ours(const candidates& found) {
     return any;
 }
 
-/// The create has made nothing. If znodes were deleted, the next create has another GUID: in a
-/// directory that was removed and created again, numbers start anew, and a delete that is repeated,
-/// or waits in a server's queue, would find a new znode under the same name.
-void protected_create::resolve_absent(bool partly_deleted) {
-    lost_since_ = lost_since_.value_or(core_->loop().now());
-    if (partly_deleted) {
-        delete_late_creates(core_, recipe_, prefix_, {}, *std::exchange(lost_since_, std::nullopt));
-        prefix_ = new_prefix(*core_, *recipe_);
-    }
+/// The create has made nothing, and may be applied later: the next one has another GUID. In a
+/// directory that was removed and created again, numbers start anew, so that a late create, or a
+/// delete that is repeated or waits in a server's queue, could be that of a new znode under the
+/// same name.
+void protected_create::resolve_absent() {
+    delete_late_creates(core_, recipe_, prefix_, core_->loop().now());
+    prefix_ = new_prefix(*core_, *recipe_);
 }
 
 }  // namespace latchkey::inline v0

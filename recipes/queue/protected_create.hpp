@@ -35,9 +35,8 @@ public:
         std::vector<std::string> paths = {};
         /// At or after the creation, and before that of every later participant; 0 if not known.
         std::int64_t zxid = 0;
-        bool listed = false;    ///< whether all `lists` are answers
-        bool found = false;     ///< later, by a search: what was asked behind it may be older
-        bool no_strays = true;  ///< no other znode of this attempt is there, or may come
+        bool listed = false;  ///< whether all `lists` are answers
+        bool found = false;   ///< later, by a search: what was asked behind it may be older
         /// Of each directory, with the own znode in it; or none.
         std::vector<directory_lists::answer> lists = {};
     };
@@ -83,15 +82,14 @@ private:
     [[nodiscard]] task<std::optional<joined>> search();
     [[nodiscard]] std::optional<candidates> candidates_in(
         const std::vector<directory_lists::answer>& lists) const;
-    [[nodiscard]] std::optional<joined> one_creation(const candidates& found) const;
+    [[nodiscard]] std::optional<joined> whole_creation(const candidates& found) const;
 
     [[nodiscard]] bool is_ours(const candidate& c) const {
         return c.found.stat.ephemeral_owner == core_->session_id();
     }
 
     bool delete_ours(const candidates& found);
-    void resolve_absent(bool partly_deleted);
-    joined resolved(joined j);
+    void resolve_absent();
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> recipe_;
@@ -101,7 +99,6 @@ private:
     bool sent_ = false;
     bool given_up_ = false;
     failure refused_;  ///< reported when it is known what is there
-    std::optional<loop::clock::time_point> lost_since_;  ///< a create may be applied later
     paced_retry retry_;
 };
 

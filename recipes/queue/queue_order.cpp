@@ -64,9 +64,7 @@ queue_list::neighbor queue_list::nearest_below(std::uint64_t number,
     return found;
 }
 
-queue_verdict queue_list::decide(std::string_view own,
-                                 queue_rule rule,
-                                 std::string_view ignored) const {
+queue_verdict queue_list::decide(std::string_view own, queue_rule rule) const {
     using enum queue_verdict::answer;
     using standing = queue_place::standing;
     const queue_place self =
@@ -74,9 +72,7 @@ queue_verdict queue_list::decide(std::string_view own,
     if (self.what != standing::participant) {
         return {exhausted, std::string(own)};
     }
-    const auto counts = [own, ignored](const entry& e) {
-        return e.name != own && (ignored.empty() || !e.name.starts_with(ignored));
-    };
+    const auto counts = [own](const entry& e) { return e.name != own; };
     const auto disorder = std::find_if(disorder_.begin(), disorder_.end(), counts);
     if (disorder != disorder_.end()) {
         return {disorder->place.what == standing::malformed ? malformed : exhausted,
@@ -115,14 +111,8 @@ queue_verdict queue_list::decide(std::string_view own,
         delayed.delay = dead->second.delay;
         return delayed;
     }
-    const range strays = ignored.empty() ? range{} : beginning_with(ignored);
-    const auto strays_below = std::count_if(strays.first, strays.last, [&](const entry& e) {
-        return e.place.what == standing::participant && e.place.sequence < self.sequence &&
-               (waits_for_readers || !e.place.shared);
-    });
     queue_verdict verdict{wait, std::string(next.nearest->name)};
-    verdict.ahead = writer.below + reader.below - std::size_t(strays_below) +
-                    (twin.nearest != nullptr ? 1 + twin.twins : 0);
+    verdict.ahead = writer.below + reader.below + (twin.nearest != nullptr ? 1 + twin.twins : 0);
     if (next.twins > (markers_.transferable ? 1 : 0)) {
         verdict.what = exhausted;
     }

@@ -54,12 +54,9 @@ public:
     /// Order is by number, never by name; foreign names take no part. The nearest one ahead is
     /// waited for. A shared and an exclusive participant of one number are no conflict: one becomes
     /// the other (a downgrade, ours or Curator's). Two that could be a leader and its successor are
-    /// none either, for those behind them; for these two only if the rule says so. `ignored` is a
-    /// prefix of names that are not to be counted: strays of the own attempt, which are being
-    /// deleted. Takes time in the logarithm of the names.
-    [[nodiscard]] queue_verdict decide(std::string_view own,
-                                       queue_rule rule,
-                                       std::string_view ignored = {}) const;
+    /// none either, for those behind them; for these two only if the rule says so. Takes time in
+    /// the logarithm of the names.
+    [[nodiscard]] queue_verdict decide(std::string_view own, queue_rule rule) const;
 
     /// Whether no participant on the list has joined after `own`.
     [[nodiscard]] bool is_last(std::string_view own) const noexcept;
@@ -86,7 +83,7 @@ private:
     struct neighbor {
         const entry* nearest = nullptr;
         std::size_t twins = 0;  ///< more of its number
-        std::size_t below = 0;  ///< how many have a lower number than asked for, ignored or not
+        std::size_t below = 0;  ///< how many have a lower number than asked for
     };
 
     [[nodiscard]] range beginning_with(std::string_view prefix) const noexcept;

@@ -180,8 +180,7 @@ task<std::optional<queue_wait::end>> queue_wait::after_predecessor(predecessor_r
 /// How the wait ends by this list; nothing if it goes on behind a predecessor.
 std::optional<queue_wait::end> queue_wait::judge(const listing& l) {
     using enum queue_verdict::answer;
-    delete_strays(*core_, *recipe_, ignored_, znode_.path(), l);
-    verdict_ = queue_of(l, recipe_->markers).decide(name_of(znode_.path()), rule_, ignored_);
+    verdict_ = queue_of(l, recipe_->markers).decide(name_of(znode_.path()), rule_);
     front_.note_list(l, verdict_);
     const bool has_place = verdict_.what == acquired || verdict_.what == wait;
     // Behind a delay the owner is asked once the record is read: see run().

@@ -61,18 +61,15 @@ public:
         ~owner() = default;
     };
 
-    /// `ignored` is a prefix of names that do not count: what the own attempt created. All but the
-    /// rule outlives the wait, because thousands wait.
+    /// All but the rule outlives the wait, because thousands wait.
     queue_wait(const std::shared_ptr<client_core>& core,
                const std::shared_ptr<const queue_recipe>& recipe,
                own_znode& z,
-               std::string_view ignored,
                queue_rule rule,
                owner& o)
         : core_(core),
           recipe_(recipe),
           znode_(z),
-          ignored_(ignored),
           owner_(o),
           front_(core, recipe),
           rule_(rule),
@@ -121,7 +118,6 @@ private:
     const std::shared_ptr<client_core>& core_;
     const std::shared_ptr<const queue_recipe>& recipe_;
     own_znode& znode_;
-    const std::string_view ignored_;
     owner& owner_;
 
     queue_front front_;

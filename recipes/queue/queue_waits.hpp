@@ -19,13 +19,12 @@ public:
     queue_waits(const std::shared_ptr<client_core>& core,
                 const std::shared_ptr<const queue_recipe>& recipe,
                 const own_znodes& znodes,
-                std::string_view ignored,
                 queue_rule rule,
                 queue_wait::owner& o)
         : core_(core), each_(znodes.in_queues.size()) {
         for (std::size_t i = 0; i < each_.size(); ++i) {
             each_[i].znode = znodes.in_queues[i].get();
-            each_[i].wait.emplace(core, recipe, *each_[i].znode, ignored, rule, o);
+            each_[i].wait.emplace(core, recipe, *each_[i].znode, rule, o);
         }
     }
 

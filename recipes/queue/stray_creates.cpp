@@ -5,43 +5,17 @@
 #include "znode/session_task.hpp"
 #include "znode/stray_znode.hpp"
 
-#include <algorithm>
 #include <cstddef>
-#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace latchkey::inline v0 {
 namespace {
 
-/// By the numbers, which a directory gives once: a writer that becomes a reader keeps its number,
-/// and changes the marker.
-bool is_among(std::span<const std::string> kept,
-              const std::string& directory,
-              std::string_view name,
-              const queue_markers& markers) {
-    return std::ranges::any_of(kept, [&](std::string_view one) {
-        return parent_of(one) == directory &&
-               place_of(name_of(one), markers).sequence == place_of(name, markers).sequence;
-    });
-}
-
-void delete_all_but(std::span<const std::string> kept,
-                    const std::string& directory,
-                    std::string_view prefix,
-                    client_core& core,
-                    const queue_recipe& recipe,
-                    const listing& l) {
-    for (const std::string& name : queue_of(l, recipe.markers).with_prefix(prefix)) {
-        if (!is_among(kept, directory, name, recipe.markers)) {
-            core.deletes().add(join_path(directory, name), nullptr);
-        }
-    }
-}
-
 task<bool> look_for_late_creates(std::shared_ptr<client_core> core,
                                  std::shared_ptr<const queue_recipe> recipe,
                                  std::string prefix,
-                                 std::vector<std::string> kept,
                                  loop::clock::time_point since) {
     const std::vector<std::string> directories = recipe->directories();
     while (true) {
@@ -54,7 +28,9 @@ task<bool> look_for_late_creates(std::shared_ptr<client_core> core,
             const listing& l = *listed[i];
             answered = answered && (l.code == result_code::ok || l.code == result_code::no_node);
             if (l.code == result_code::ok) {
-                delete_all_but(kept, directories[i], prefix, *core, *recipe, l);
+                for (const std::string& name : queue_of(l, recipe->markers).with_prefix(prefix)) {
+                    core->deletes().add(join_path(directories[i], name), nullptr);
+                }
             }
         }
         if (answered && too_old_to_come(*core, since)) {
@@ -68,18 +44,9 @@ task<bool> look_for_late_creates(std::shared_ptr<client_core> core,
 void delete_late_creates(const std::shared_ptr<client_core>& core,
                          std::shared_ptr<const queue_recipe> recipe,
                          std::string prefix,
-                         std::vector<std::string> kept,
                          loop::clock::time_point since) {
     std::make_shared<session_task>(core)->run(
-        look_for_late_creates(core, std::move(recipe), std::move(prefix), std::move(kept), since));
-}
-
-void delete_strays(client_core& core,
-                   const queue_recipe& recipe,
-                   std::string_view prefix,
-                   const std::string& own,
-                   const listing& l) {
-    delete_all_but({&own, 1}, std::string(parent_of(own)), prefix, core, recipe, l);
+        look_for_late_creates(core, std::move(recipe), std::move(prefix), since));
 }
 
 }  // namespace latchkey::inline v0

@@ -67,9 +67,7 @@ public:
 
     task<end> take(place p) override;
 
-    [[nodiscard]] std::vector<std::string> in_doubt() const override {
-        return taking_ ? permits_ : std::vector<std::string>();
-    }
+    [[nodiscard]] bool is_swapping() const override { return taking_; }
 
 private:
     struct seen {
@@ -218,9 +216,6 @@ task<std::optional<last_step::end>> permit_grant::swap(std::string from, seen s)
         co_return end{step_end::gone};
     }
     if (done_now.what == swapped::kind::refused) {
-        if (done_now.in_doubt) {
-            core_->deletes().add(permits_, nullptr);  // what was left of them
-        }
         co_return end{step_end::refused, std::move(done_now.why)};
     }
     // Resized meanwhile, or the directory does not exist.

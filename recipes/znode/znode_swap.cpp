@@ -16,12 +16,10 @@ struct open_question {
     swapped if_not;
 };
 
-}  // namespace
-
-task<swapped> swap_znodes(std::shared_ptr<client_core> core,
-                          std::vector<request> to,
-                          std::vector<request> guards,
-                          std::string from) {
+task<swapped> exchange(std::shared_ptr<client_core> core,
+                       std::vector<request> to,
+                       std::vector<request> guards,
+                       std::string from) {
     using enum swapped::kind;
     const std::string first = to.front().path;
     // The old one went with it if that was its directory, too; and may have gone with another one.
@@ -93,6 +91,26 @@ task<swapped> swap_znodes(std::shared_ptr<client_core> core,
         auto pause = core->pause(again);
         co_await pause;
     }
+}
+
+}  // namespace
+
+task<swapped> swap_znodes(std::shared_ptr<client_core> core,
+                          std::vector<request> to,
+                          std::vector<request> guards,
+                          std::string from) {
+    std::vector<std::string> paths;
+    for (const request& creation : to) {
+        paths.push_back(creation.path);
+    }
+    const bool alone = core->deletes().note_swap(from, paths);
+    auto exchanging = exchange(core, std::move(to), std::move(guards), from);
+    swapped s = co_await exchanging;
+    const bool is_over = s.what == swapped::kind::done || s.what == swapped::kind::gone;
+    if (is_over || (alone && !s.in_doubt)) {
+        core->deletes().forget_swap(from);
+    }
+    co_return s;
 }
 
 }  // namespace latchkey::inline v0

@@ -31,7 +31,9 @@ struct swapped {
 /// The new names are known before, and no other client uses them. When the outcome is unknown, two
 /// reads look for the old znode and then for the new one. Without the old one the transaction can
 /// never be applied any more. While the old one is there, the same transaction is sent again. Its
-/// refusal shows whether the first one was applied, or whether a read has to show that.
+/// refusal shows whether the first one was applied, or whether a read has to show that. Where that
+/// stays open, or nobody waits for it any more, the new ones are deleted once `from` is, by the
+/// client's guaranteed deletes.
 [[nodiscard]] task<swapped> swap_znodes(std::shared_ptr<client_core> core,
                                         std::vector<request> to,
                                         std::vector<request> guards,

@@ -56,6 +56,19 @@ void guaranteed_deletes::add(const std::vector<std::string>& paths, const gone_h
     }
 }
 
+bool guaranteed_deletes::note_swap(const std::string& from, const std::vector<std::string>& to) {
+    std::vector<std::string>& all = swaps_[from];
+    const bool is_first = all.empty();
+    all.insert(all.end(), to.begin(), to.end());
+    return is_first;
+}
+
+void guaranteed_deletes::delete_swapped(const std::string& from) {
+    if (swaps_.contains(from)) {
+        add(from, nullptr);
+    }
+}
+
 void guaranteed_deletes::connected() {
     connected_ = true;
     for (auto& [path, p] : pending_) {
@@ -75,6 +88,7 @@ void guaranteed_deletes::suspended() {
 
 void guaranteed_deletes::session_ended(bool confirmed) {
     suspended();
+    swaps_.clear();
     size_.store(0, std::memory_order_relaxed);
     for (auto& [path, p] : std::exchange(pending_, {})) {
         for (const gone_handler& gone : p.gone) {
@@ -111,11 +125,17 @@ void guaranteed_deletes::answered(const std::string& path, result_code code) {
         return;
     }
     if (code == result_code::ok || code == result_code::no_node) {
-        const auto finished = pending_.extract(found);
+        auto finished = pending_.extract(found);
         size_.store(pending_.size(), std::memory_order_relaxed);
-        for (const gone_handler& gone : finished.mapped().gone) {
-            gone(true);
+        const auto notify = [all = std::move(finished.mapped().gone)](bool confirmed) {
+            for (const gone_handler& gone : all) {
+                gone(confirmed);
+            }
+        };
+        if (const auto swap = swaps_.extract(path)) {
+            return add(swap.mapped(), notify);
         }
+        notify(true);
         if (pending_.empty()) {
             emptied_();
         }

@@ -38,6 +38,18 @@ public:
     /// is known of all of them.
     void add(const std::vector<std::string>& paths, const gone_handler& gone);
 
+    /// A transaction that is about to be sent puts `to` in the place of `from`, which exist both or
+    /// not at all. As long as `from` is there it can still be applied, even behind a delete of
+    /// `to`. So once a delete of `from` has proven that it is gone, `to` are deleted. Returns false
+    /// if another such transaction may be under way already.
+    bool note_swap(const std::string& from, const std::vector<std::string>& to);
+
+    /// It is known what came of it.
+    void forget_swap(const std::string& from) { swaps_.erase(from); }
+
+    /// `from` was found to be gone: by such a transaction, perhaps.
+    void delete_swapped(const std::string& from);
+
     void connected();
     void suspended();
 
@@ -77,7 +89,8 @@ private:
     std::function<void()> emptied_;
     bool connected_ = false;
     std::map<std::string, pending> pending_;
-    std::atomic<std::size_t> size_{0};  ///< of that
+    std::map<std::string, std::vector<std::string>> swaps_;  ///< what may be in whose place
+    std::atomic<std::size_t> size_{0};                       ///< of that
 };
 
 }  // namespace latchkey::inline v0

@@ -188,6 +188,11 @@ void hold_state::release(hold_owner::gone_handler gone) {
     if (why_.load(std::memory_order_acquire) == loss_reason::none && !over_.exchange(true)) {
         core_->telemetry().released(span_, known());
     }
+    {
+        // Who asks for the token now gets none above that of the next turn.
+        const monitor_lock lock(guard_);
+        next_turn_ = nullptr;
+    }
     const auto now = core_->loop().now();
     const bool clean = !gone && why_.load(std::memory_order_acquire) == loss_reason::none &&
                        open_transactions_.load() == 0 && now < deadline();

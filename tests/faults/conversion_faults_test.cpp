@@ -3,6 +3,7 @@
 
 #include "every_step.hpp"
 #include "lock_fixture.hpp"
+#include "result_codes.hpp"
 
 #include <array>
 #include <cstdint>
@@ -192,6 +193,44 @@ TEST_F(ConversionFaults, DowngradeThatIsRefusedLeavesTheWriterAsItWas) {
         EXPECT_EQ(error_of(c->asked), errc::not_authorized) << in_doubt;
         expect_kept(*c, exclusive);
         ensemble_.set_acl("/files", open_unsafe_acl());
+    }
+}
+
+TEST_F(ConversionFaults, DowngradeThatBeginsWithoutAConnectionEndsInTime) {
+    const auto c = holding(exclusive);
+    ensemble_.suspend(c->by.session_id());
+    c->asked = convert(c->m, std::move(c->h), shared, 100ms);
+    ensemble_.run_for(200ms);
+    ASSERT_TRUE(c->asked->done);
+    EXPECT_EQ(c->asked->ec, errc::unreachable);
+    ensemble_.resume(c->by.session_id());
+    settle();
+    expect_kept(*c, exclusive);
+}
+
+// A server that its session has come back to applies what it had received before.
+TEST_F(ConversionFaults, DowngradeThatIsAppliedAfterItWasRefusedLeavesNoReader) {
+    for (const bool is_released : {false, true}) {
+        const auto c = holding(exclusive);
+        ensemble_.set_acl("/files", {{"world", "anyone", permission::read}});
+        ensemble_.fail_next(op::multi, when::before, c->by.session_id());
+        begin(*c, shared);
+        EXPECT_EQ(error_of(c->asked), errc::not_authorized);
+        ensemble_.set_acl("/files", open_unsafe_acl());
+        std::string reader = c->znode;
+        reader.replace(reader.find("__WRIT__"), 8, "__READ__");
+        if (is_released) {
+            ensemble_.refuse_next(op::remove, throttled, c->by.session_id());
+            c->asked->granted.release();
+        }
+        arrives_late(
+            c->by,
+            request::multi({request::create(reader, {}, create_mode::ephemeral, open_unsafe_acl()),
+                            request::remove(c->znode)}));
+        EXPECT_TRUE(left(0, "/files"));
+        if (!is_released) {
+            expect_lost(c->asked->granted, loss_reason::znode_deleted);
+        }
     }
 }
 

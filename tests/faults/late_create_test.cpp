@@ -5,6 +5,7 @@
 #include "lock_fixture.hpp"
 #include "stepped_outcome.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <stop_token>
@@ -20,26 +21,41 @@ using when = ensemble::when;
 /// waited in the queue of one of them, and its session has come back there meanwhile.
 class LateCreate : public LockFaults {
 protected:
-    void lose_the_next_create() { ensemble_.fail_next(op::create, when::before, a_.session_id()); }
-
-    /// Holds after a create that was lost on the way.
-    hold held_after_a_loss() {
-        warm_up(mine_);
-        lose_the_next_create();
-        hold h = held(mine_);
-        EXPECT_EQ(in_queue(), 1U);
-        return h;
+    /// Begins a call whose first create is lost. So that its name is known, the servers have its
+    /// znode for a moment, which no client sees.
+    std::shared_ptr<attempt> begin_with_a_loss(std::stop_token stop = {}) {
+        const auto before = ensemble_.children("/lock");
+        ensemble_.fail_next(op::create, when::after, a_.session_id());
+        auto w = acquire(mine_, for_ever, {.stop = std::move(stop), .reserved = {}});
+        EXPECT_TRUE(soon([&] { return in_queue() > before.size(); }));
+        for (const std::string& name : ensemble_.children("/lock")) {
+            if (std::find(before.begin(), before.end(), name) == before.end()) {
+                lost_ = "/lock/" + name;
+            }
+        }
+        ensemble_.remove(lost_);
+        return w;
     }
 
-    /// The lost create arrives: another znode of the same attempt and session.
-    void arrives(const std::string& path) {
+    hold held_after_a_loss() {
+        warm_up(mine_);
+        const auto w = begin_with_a_loss();
+        finish(w);
+        EXPECT_EQ(in_queue(), 1U);
+        return std::move(w->granted);
+    }
+
+    /// The lost create arrives.
+    void arrives() {
         constexpr std::size_t digits = 10;
         arrives_late(a_,
-                     request::create(path.substr(0, path.size() - digits),
+                     request::create(lost_.substr(0, lost_.size() - digits),
                                      {},
                                      create_mode::ephemeral_sequential,
                                      open_unsafe_acl()));
     }
+
+    std::string lost_;
 
     /// Of the first client, by which a lost create would be found.
     [[nodiscard]] std::size_t looks_on_the_next_connection() {
@@ -53,7 +69,7 @@ protected:
 
 TEST_F(LateCreate, WhileItsAttemptHoldsIsDeletedOnTheNextConnection) {
     const hold h = held_after_a_loss();
-    arrives(h.path());
+    arrives();
     EXPECT_EQ(in_queue(), 2U);
     ensemble_.cut(a_.session_id());
     EXPECT_TRUE(left(1));
@@ -64,32 +80,46 @@ TEST_F(LateCreate, WhileItsAttemptHoldsIsDeletedOnTheNextConnection) {
 
 TEST_F(LateCreate, AfterTheReleaseIsDeletedOnTheNextConnection) {
     hold h = held_after_a_loss();
-    const std::string path = h.path();
     h.release();
     ASSERT_TRUE(left(0));
-    arrives(path);
+    arrives();
     EXPECT_EQ(in_queue(), 1U);
     ensemble_.cut(a_.session_id());
     EXPECT_TRUE(left(0));
     EXPECT_TRUE(held(mine_).valid());
 }
 
+// Numbers begin anew in a directory that was made again, and small ones are soon reached.
+TEST_F(LateCreate, WithTheNumberOfTheHoldThatFollowedIsDeleted) {
+    hold h = held_after_a_loss();
+    const std::string digits = h.path().substr(h.path().size() - 10);
+    h.release();
+    ASSERT_TRUE(left(0));
+    ensemble_.remove("/lock");
+    ensemble_.create("/lock");
+    for (int i = 0; i < std::stoi(digits); ++i) {
+        ensemble_.create("/lock/x");
+        ensemble_.remove("/lock/x");
+    }
+    arrives();
+    ASSERT_EQ(
+        ensemble_.children("/lock").front().substr(ensemble_.children("/lock").front().size() - 10),
+        digits);
+    ensemble_.cut(a_.session_id());
+    EXPECT_TRUE(left(0));
+}
+
 TEST_F(LateCreate, AfterAnAttemptThatWasCanceledIsDeletedOnTheNextConnection) {
     warm_up(mine_);
     const hold h = held(theirs_);
     settle();
-    std::string path;
-    lose_the_next_create();
     std::stop_source stop;
-    const auto w =
-        acquire(mine_, for_ever, {.stop = stop.get_token(), .reserved = [&](const auto& p) {
-                                      path = p.path;
-                                  }});
-    ASSERT_TRUE(soon([&] { return !path.empty(); }));
+    const auto w = begin_with_a_loss(stop.get_token());
+    ASSERT_TRUE(left(2));
     stop.request_stop();
     expect_empty(w);
     ASSERT_TRUE(left(1));
-    arrives(path);
+    arrives();
     EXPECT_EQ(in_queue(), 2U);
     ensemble_.cut(a_.session_id());
     EXPECT_TRUE(left(1));
@@ -134,6 +164,8 @@ TEST_F(ProposedCreate, IsFoundOnTheNextConnectionToTheLeader) {
 /// The same of znodes whose names their owners choose.
 class LateZnode : public LateCreate {
 protected:
+    void lose_the_next_create() { ensemble_.fail_next(op::create, when::before, a_.session_id()); }
+
     /// The lost create of `path` arrives.
     void arrives(const std::string& path) {
         arrives_late(a_, request::create(path, {}, create_mode::ephemeral, open_unsafe_acl()));

@@ -7,9 +7,13 @@
 #include "any_lock.hpp"
 #include "local_turns_fixture.hpp"
 #include "lock/exclusive_lock.hpp"
+#include "queue/local_queue.hpp"
+#include "queue/place_turns.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,6 +105,56 @@ TEST_F(LocalTurns, EndWithACallerThatGivesUp) {
     present.release();
     ensemble_.run_for(100ms);
     EXPECT_TRUE(is_free());
+}
+
+// Between a call's registration and its start, as when its thread is preempted there.
+TEST_F(LocalTurns, EndWithACallerThatNeverBegins) {
+    const auto core = client_core::of(a_);
+    for (const std::chrono::nanoseconds retention : {0ns, 100'000'000ns}) {
+        for (const bool is_canceled : {false, true}) {
+            const auto recipe = std::make_shared<const queue_recipe>(
+                mutex_queue_of(*core, "/lock", {.local_passes = 10, .retain_for = retention}));
+            const auto queue =
+                std::make_shared<local_queue>(core,
+                                              local_queue::admits::one_at_a_time,
+                                              std::make_shared<place_turns>(core, recipe));
+            hold present;
+            queue->call(recipe, nullptr)->start(for_ever, {}, [&](acquire_call::result r) {
+                present = std::move(r.value);
+            });
+            ASSERT_TRUE(soon([&] { return !is_empty(present); }));
+            settle();
+            auto late = queue->call(recipe, nullptr);
+            present.release();
+            settle();
+            EXPECT_FALSE(is_free()) << "it is kept for the one that comes";
+            if (is_canceled) {
+                std::stop_source stop;
+                stop.request_stop();
+                late->start(for_ever, stop.get_token(), [](const auto& r) {
+                    EXPECT_TRUE(is_empty(r.value));
+                });
+            }
+            late.reset();
+            ensemble_.run_for(retention + 100ms);
+            EXPECT_TRUE(is_free());
+        }
+    }
+}
+
+// One thread asks a hold for its token while another one releases it.
+TEST_F(LocalTurns, GiveNoTokenAboveThatOfALaterTurn) {
+    mutex mine(a_, "/lock", {.local_passes = 10});
+    hold before = held(mine);
+    const auto second = acquire(mine);
+    const auto third = acquire(mine);
+    before.release();
+    finish(second);
+    const auto state = hold_state::of(second->granted);
+    second->granted.release();
+    finish(third);
+    const fencing_token last = third->granted.token();
+    EXPECT_LT(state->token(), last);
 }
 
 TEST_F(LocalTurns, AreNotPassedForLongByAThreadThatNeverRests) {

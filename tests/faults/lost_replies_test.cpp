@@ -56,23 +56,6 @@ TEST_F(Session, ThatMovesToTheLeaderFindsACreateThatIsNotCommittedYet) {
     EXPECT_EQ(ensemble_.count(a_.session_id()).creates, 1U);
 }
 
-// A create that was thought lost, and another of the same attempt: both are there when it is looked
-// for, and nobody wants either.
-TEST_F(Session, ThatGivesUpDeletesTheStraysOfItsAttemptToo) {
-    warm_up(mine_);
-    ensemble_.fail_next(op::create, when::after, a_.session_id());
-    std::stop_source stop;
-    const auto w = acquire(mine_, for_ever, {.stop = stop.get_token(), .reserved = {}});
-    ASSERT_TRUE(left(1));
-    constexpr std::size_t digits = 10;
-    std::string stray = "/lock/" + ensemble_.children("/lock").front();
-    stray.replace(stray.size() - digits, digits, "0000000042");
-    ensemble_.create(stray);
-    stop.request_stop();
-    expect_empty(w, 10s);
-    EXPECT_TRUE(left(0));
-}
-
 TEST_F(Session, ReplacedWithoutAWordIsALoss) {
     const hold h = held(mine_);
     ensemble_.replace(a_.session_id());

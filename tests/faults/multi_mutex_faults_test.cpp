@@ -283,15 +283,20 @@ TEST_F(MultiFaults, CreationThatIsTornApartBeginsAnewOrLeavesNothing) {
     }
 }
 
-// ---- creations that come late, and mixtures ----
+// ---- creations that come late ----
 
 // Servers do that when it has waited in the queue of one of them, and its session has come back.
 TEST_F(MultiFaults, CreationThatComesLateIsDeletedEverywhere) {
     for (const bool released : {false, true}) {
         warm_up_multi();
-        ensemble_.fail_next(op::multi, when::before, a_.session_id());
-        hold h = held(mine_);
-        const auto paths = h.paths();
+        const auto w = creating_unanswered();  // and the servers do not keep it
+        std::vector<std::string> paths;
+        for (const std::string& p : paths_) {
+            paths.push_back(first_of(p));
+            ensemble_.remove(paths.back());
+        }
+        finish(w);
+        hold h = std::move(w->granted);
         if (released) {
             h.release();
             ASSERT_TRUE(has_each(0));
@@ -304,28 +309,6 @@ TEST_F(MultiFaults, CreationThatComesLateIsDeletedEverywhere) {
             expect_whole(h);
         }
     }
-}
-
-// Of two creations of one attempt, the older one torn apart: the lowest znodes are of both.
-TEST_F(MultiFaults, MixtureOfTwoCreationsIsNeverAdopted) {
-    warm_up_multi();
-    const auto w = creating_unanswered();
-    std::vector<std::string> older;
-    for (const std::string& p : paths_) {
-        older.push_back(first_of(p));
-    }
-    ensemble_.fail_next(op::get, when::before, a_.session_id());
-    for (const auto now : {connection_state::suspended, connection_state::reconnected}) {
-        ASSERT_TRUE(soon([&] { return a_.state() == now; }, 5s));
-    }
-    const auto core = client_core::of(a_);
-    core->post([&] { core->submit(creation_like(older), [](const reply&) {}); });
-    ASSERT_TRUE(soon([&] { return in_queue("/z") == 2; }, 5s));
-    ensemble_.remove(older.front());
-    EXPECT_EQ(in_queue("/x"), 1U);
-    EXPECT_FALSE(w->done);
-    finish(w);
-    expect_whole(w->granted);
 }
 
 /// A creation whose answer is lost, torn apart before it is known of: what is left in /y and /z is

@@ -1,6 +1,7 @@
 // What becomes of permits when requests or answers are lost on the way: of a semaphore's, one znode
 // for all of them, and of a curator_semaphore's, one for each.
 #include "any_lock.hpp"
+#include "every_step.hpp"
 #include "lock_fixture.hpp"
 #include "result_codes.hpp"
 
@@ -10,6 +11,7 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace latchkey::test {
 namespace {
@@ -76,7 +78,40 @@ protected:
         ensemble_.remove(path);
     }
 
+    /// The transaction by which the one who waits takes its permits, as if it had been lost on the
+    /// way, and had waited at a server that its session has come back to.
+    void arrive_late(int& applied) {
+        constexpr std::size_t guid_and_marks = 40;
+        const auto queue = ensemble_.children(kind_.queue);
+        if (queue.empty()) {
+            return;
+        }
+        std::vector<request> all;
+        for (const std::string& ending : endings_) {
+            const std::string own = queue.front().substr(0, guid_and_marks) + ending;
+            all.push_back(request::create(
+                kind_.permits + '/' + own, {}, create_mode::ephemeral, open_unsafe_acl()));
+        }
+        all.push_back(request::remove(kind_.queue + '/' + queue.front()));
+        const auto core = client_core::of(client_);
+        core->post([core, all = std::move(all), &applied] {
+            core->submit(request::multi(all), [&](const reply& r) { applied += r.ok() ? 1 : 0; });
+        });
+    }
+
+    /// How the names of permits end, behind those of their owner.
+    void learn_names() {
+        const auto a = take();
+        EXPECT_FALSE(error_of(a));
+        for (const std::string& name : ensemble_.children(kind_.permits)) {
+            endings_.push_back(name.substr(40));
+        }
+        a->granted.release();
+        EXPECT_TRUE(all_gone());
+    }
+
     const kind_of_permits& kind_ = GetParam();
+    std::vector<std::string> endings_;
     client client_ = connected();
     client other_ = connected();
     const any_lock mine_ = kind_.three.make(client_);
@@ -164,6 +199,41 @@ TEST_P(LostPermits, OfOneWhoGivesUpWhileTheyAreTakenGo) {
         expect_empty(a);
         EXPECT_TRUE(all_gone());
     }
+}
+
+TEST_P(LostPermits, OfATransactionThatIsAppliedLateDoNotStayWhenItsCallerGivesUp) {
+    struct player {
+        std::stop_source stop;
+        std::shared_ptr<attempt> call;
+    };
+
+    learn_names();
+    int applied = 0;
+    at_every_step(
+        {.of = ensemble_, .stretch = 20ms, .at_least = one_way / 2},
+        [&] {
+            player p;
+            lose(op::multi, when::before);
+            p.call = take(p.stop.get_token());
+            const auto core = client_core::of(client_);
+            EXPECT_TRUE(soon([&] { return !core->connected(); }));
+            remove_tree(kind_.permits);  // which refuses the next one
+            EXPECT_TRUE(soon([&] { return core->connected(); }));
+            return p;
+        },
+        [&](player& p) {
+            if (!ensemble_.exists(kind_.permits)) {
+                ensemble_.create(kind_.permits);
+            }
+            arrive_late(applied);
+            p.stop.request_stop();
+        },
+        [&](player& p) {
+            EXPECT_TRUE(soon([&] { return p.call->done; }));
+            p.call->granted.release();
+            EXPECT_TRUE(all_gone());
+        });
+    EXPECT_GT(applied, 0);
 }
 
 TEST_P(LostPermits, AreFoundWhenWhatIsAskedAgainIsRefused) {

@@ -29,16 +29,9 @@
 #define CANCELS 1
 #endif
 
-/* Variants: NO_GUID, NO_RESOLVE, LIST_ONLY, SYNC, STRAYS_STAY, GRANT_ON_NONODE, GRANT_FROM_AFAR, NO_RELIST, NO_REARM,
- * NO_OWN_WATCH, NO_PROOF, PAST_DEADLINE, NO_FENCE, UNGUARDED, DELETE_ONCE, LATE_CREATE_UNSEEN, LATE_CREATE_LEFT,
- * DEEP_ANY_NAME, DEEP_NAMED_WAITING.
- *
- * LIST_ONLY and SYNC alone hurt only a client that gives up. A client that goes on creates again, and deletes the stray
- * as soon as a list shows it. With STRAYS_STAY it does not delete the stray, and waits behind itself. */
-
-#ifdef STRAYS_STAY
-#define LIST_ONLY
-#endif
+/* Variants: NO_GUID, NO_RESOLVE, LIST_ONLY, SYNC, GRANT_ON_NONODE, GRANT_FROM_AFAR, NO_RELIST, NO_REARM, NO_OWN_WATCH,
+ * NO_PROOF, PAST_DEADLINE, NO_FENCE, UNGUARDED, DELETE_ONCE, LATE_CREATE_UNSEEN, LATE_ONE_GUID, DEEP_ANY_NAME,
+ * DEEP_NAMED_WAITING. */
 
 #define ZNODES (CLIENTS + LOSSES + EXPIRIES + STRIKES + LATE)
 #define NEVER 255
@@ -57,7 +50,7 @@ byte znodes = 0;
 byte born[ZNODES];          /* where in the log */
 byte died[ZNODES];
 byte owner[ZNODES];
-byte guid[ZNODES];          /* of the owner's attempts */
+byte guid[ZNODES];          /* of the owner's creates */
 bool doomed[ZNODES];        /* handed to the guaranteed deletes */
 byte dooms = 0;
 #ifdef DEEP
@@ -170,7 +163,29 @@ inline arrive_first() {
 inline ask() { faith[me] = (faith[me] == UNPROVEN -> ASKED : faith[me]) }
 inline answered() { faith[me] = (faith[me] == ASKED -> PROVEN : faith[me]) }
 
-/* decide(): who is ahead, from a list. Strays of the own attempt are deleted, and do not count. */
+/* delete_late_creates(): znodes of earlier creates, which were thought lost. */
+inline delete_late() {
+#if LATE && !defined(LATE_CREATE_UNSEEN)
+    d_step {
+        z = 0;
+        do
+        :: z == znodes -> break
+        :: z < znodes ->
+            if
+            :: visible(z, known(me)) && owner[z] == me && guid[z] != attempt && alive(z) && !doomed[z] ->
+                doomed[z] = true; dooms++
+            :: else
+            fi;
+            z++
+        od;
+        z = 0
+    }
+#else
+    skip
+#endif
+}
+
+/* decide(): who is ahead, from a list. */
 inline list() {
     d_step {
         seen[me] = known(me);
@@ -178,17 +193,7 @@ inline list() {
         do
         :: z == znodes -> break
         :: z < znodes && !visible(z, seen[me]) -> z++
-#if !defined(NO_GUID) && !defined(STRAYS_STAY)
-        :: z < znodes && visible(z, seen[me]) && z != mine && owner[z] == me && guid[z] == attempt ->
-            if
-            :: !alive(z) || doomed[z]
-            :: else -> doomed[z] = true; dooms++
-            fi;
-            z++
-        :: z < znodes && visible(z, seen[me]) && (z == mine || owner[z] != me || guid[z] != attempt) ->
-#else
         :: z < znodes && visible(z, seen[me]) ->
-#endif
             if
             :: z < mine -> before = z; ahead++
             :: else
@@ -279,7 +284,7 @@ resolve:
         answered();
 #endif
 #endif
-        /* The lowest znode of this attempt is adopted. */
+        delete_late();
         d_step {
             seen[me] = known(me); z = 0;
             do
@@ -290,12 +295,12 @@ resolve:
         };
         if
         :: mine == NEVER && abandoned -> goto out
-        :: mine == NEVER && !abandoned -> goto create
-        :: mine != NEVER && abandoned ->
-#ifndef LATE_CREATE_LEFT
-            list();
+        :: mine == NEVER && !abandoned ->
+#ifndef LATE_ONE_GUID
+            attempt++;
 #endif
-            doom(mine); goto out
+            goto create
+        :: mine != NEVER && abandoned -> doom(mine); goto out
         :: mine != NEVER && !abandoned -> list(); goto judge
         fi }
     :: atomic { lose() -> goto resolve }
@@ -382,13 +387,13 @@ reconnected:
     fi;
 #endif
 #if LATE && !defined(LATE_CREATE_UNSEEN)
-    /* delete_late_creates(): on each connection a write, and a list behind it. */
+    /* On each connection a write, and a list behind it. */
     if
     :: atomic { !opened[me] -> goto gone }
     :: atomic { opened[me] -> arrive_first(); upto = proposed }
     fi;
     if
-    :: atomic { known(me) >= upto -> upto = 0 }
+    :: atomic { known(me) >= upto -> upto = 0; delete_late() }
     :: atomic { lose() -> upto = 0; goto reconnected }
     fi;
 #endif

@@ -259,6 +259,45 @@ TEST_P(LostLock, ThatWasReleasedThroughItsHoldIsUnlockedOnce) {
     }
 }
 
+/// A conversion in between changes nothing of that, whether it throws or not.
+TEST_P(LostLock, ThatWasReleasedThroughItsHoldIsUnlockedOnceAlsoIfItWasConverted) {
+    shared_mutex rw(c_, path_);
+
+    struct conversion {
+        lock_mode from;
+        lock_mode to;  ///< what the guard unlocks then
+        std::function<void()> convert;
+    };
+
+    for (const conversion& c :
+         {conversion{upgrade, upgrade, [&] { rw.unlock_upgrade_and_lock(); }},
+          conversion{
+              upgrade, upgrade, [&] { static_cast<void>(rw.try_unlock_upgrade_and_lock()); }},
+          conversion{shared, shared, [&] { static_cast<void>(rw.try_unlock_shared_and_lock()); }},
+          conversion{
+              shared, shared, [&] { static_cast<void>(rw.try_unlock_shared_and_lock_upgrade()); }},
+          conversion{exclusive, shared, [&] { rw.unlock_and_lock_shared(); }},
+          conversion{exclusive, upgrade, [&] { rw.unlock_and_lock_upgrade(); }},
+          conversion{upgrade, shared, [&] { rw.unlock_upgrade_and_lock_shared(); }}}) {
+        const way mine = as(rw, c.from);
+        const way theirs = as(rw, c.to);
+        SCOPED_TRACE(mine.name);
+        mine.lock();
+        mine.held().release();
+        try {
+            c.convert();
+        } catch (const error& e) {
+            EXPECT_EQ(e.code(), errc::hold_lost);
+        }
+        other_.run(theirs.lock);
+        const std::string path = path_of_the_other(theirs);
+        as(rw, c.to).unlock();
+        expect_kept(theirs, path, loss::of_its_znode);
+        other_.run(theirs.unlock);
+        EXPECT_TRUE(empties(path_));
+    }
+}
+
 /// The system gives the id of a thread that has ended to another one.
 TEST_P(LostLock, OfAThreadThatHasEndedIsNotThatOfALaterOne) {
     mutex plain(c_, path_);

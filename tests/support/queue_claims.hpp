@@ -17,9 +17,8 @@ namespace latchkey::test {
 [[nodiscard]] inline queue_verdict decide(const std::vector<std::string>& list,
                                           std::string_view own,
                                           const queue_markers& markers,
-                                          queue_rule rule,
-                                          std::string_view ignored = {}) {
-    return queue_list(list, markers).decide(own, rule, ignored);
+                                          queue_rule rule) {
+    return queue_list(list, markers).decide(own, rule);
 }
 
 /// What must hold for any children of a queue's directory, found out slowly and obviously. The
@@ -37,7 +36,7 @@ public:
             check_place(name);
         }
         check_grants();
-        check_ignored(own_prefix);
+        check_prefix(own_prefix);
         check_order();
         check_newcomer();
     }
@@ -174,20 +173,10 @@ private:
         }
     }
 
-    void check_ignored(const std::string& prefix) {
+    void check_prefix(const std::string& prefix) {
         const auto begins = [&](const auto& name) { return name.starts_with(prefix); };
         require(std::ranges::all_of(queue_list(list_, markers_).with_prefix(prefix), begins),
                 "what an attempt created bears its prefix");
-        for (const std::string& own : list_) {
-            names counted;
-            std::ranges::copy_if(list_, std::back_inserter(counted), [&](const auto& name) {
-                return name == own || prefix.empty() || !begins(name);
-            });
-            const queue_verdict v = decide(list_, own, markers_, rule_of(own), prefix);
-            const queue_verdict w = decide(counted, own, markers_, rule_of(own));
-            require(v.what == w.what && v.blocker == w.blocker && v.ahead == w.ahead,
-                    "what is ignored might as well not be there");
-        }
     }
 
     void check_order() {

@@ -79,9 +79,13 @@ protected:
     }
 
     template <class Lock>
-    std::shared_ptr<attempt> convert(Lock& m, hold h, lock_mode to) {
+    std::shared_ptr<attempt> convert(
+        Lock& m,
+        hold h,
+        lock_mode to,
+        std::chrono::nanoseconds limit = std::chrono::nanoseconds::max()) {
         auto a = std::make_shared<attempt>();
-        m.async_convert(std::move(h), to, std::chrono::nanoseconds::max(), {}, keeps(a));
+        m.async_convert(std::move(h), to, limit, {}, keeps(a));
         return a;
     }
 

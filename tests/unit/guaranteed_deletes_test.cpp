@@ -74,6 +74,9 @@ protected:
          [this](const auto& s) {
              deletes.add(std::vector{s[1], s[2]}, tells("both"));
          }},
+        {"swaps", [this](const auto& s) { deletes.note_swap(s[1], {s[2]}); }},
+        {"has_swapped", [this](const auto& s) { deletes.forget_swap(s[1]); }},
+        {"is_not_there", [this](const auto& s) { deletes.delete_swapped(s[1]); }},
         {"answer", [this](const auto& s) { answer(std::stoul(s[1]), codes.at(s[2])); }},
         {"pass", [this](const auto& s) { loop->run_for(seconds_in(s[1])); }},
         {"session_over", [this](const auto&) { deletes.session_ended(true); }},
@@ -126,6 +129,17 @@ const told_story delete_stories[] = {
     {"ReportsEachTimeThatTheLastOneIsDone",
      "connected, add /a, answer 0 ok, add /a, answer 1 ok",
      "send /a, /a gone, emptied, send /a, /a gone, emptied"},
+    {"DeletesWhatMayComeInThePlaceOfAZnodeOnceThatIsGone",
+     "connected, swaps /a /b, add /a, answer 0 lost, pass 1, answer 1 none, answer 2 none, "
+     "is_empty",
+     "send /a, send /a, send /b, /a gone, emptied"},
+    {"DeletesAllThatMayComeInItsPlace",
+     "connected, swaps /a /b, swaps /a /c, is_not_there /a, answer 0 none, answer 1 ok, is_empty",
+     "send /a, send , emptied"},
+    {"DeletesNothingInThePlaceOfAZnodeAfterThatWasAnsweredOrTheSessionIsOver",
+     "connected, swaps /a /b, has_swapped /a, is_not_there /a, add /a, answer 0 ok, swaps /c /d, "
+     "session_over, connected, add /c, answer 1 none",
+     "send /a, /a gone, emptied, send /c, /c gone, emptied"},
 };
 
 INSTANTIATE_TEST_SUITE_P(,

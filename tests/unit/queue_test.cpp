@@ -63,7 +63,6 @@ struct queue_case {
     std::string own;
     const char* verdict;  ///< "exhausted by any": which one depends on the order
     queue_rule rule = everybody;
-    std::string ignored = {};
 };
 
 class Queue : public ::testing::TestWithParam<queue_case> {};
@@ -76,7 +75,7 @@ TEST_P(Queue, Decides) {
     do {
         names list;
         std::transform(briefs.begin(), briefs.end(), std::back_inserter(list), written_out);
-        const auto v = decide(list, written_out(c.own), markers_for(c.own), c.rule, c.ignored);
+        const auto v = decide(list, written_out(c.own), markers_for(c.own), c.rule);
         const bool of_any = std::string(c.verdict).find(" any") != std::string::npos;
         ASSERT_EQ(verdict_text(v, briefs, of_any), c.verdict)
             << c.own << " in " << ::testing::PrintToString(briefs);
@@ -93,11 +92,7 @@ const queue_case queue_cases[] = {
     {"MissesTheOwnZnodeInNothing", "", "o5", "is gone"},
     {"MissesTheOwnZnodeBehindOthers", "c4", "o5", "is gone"},
     {"MissesTheOwnZnodeBeforeOthers", "c6", "o5", "is gone"},
-    {"IgnoresStraysOfTheOwnAttempt", "o3 o5 o8", "o5", "is granted", everybody, ours},
-    {"IgnoresStraysAheadOfOthers", "o3 c2 o5", "o5", "is next behind c2", everybody, ours},
-    {"IgnoresStraysThatCannotBeOrdered", "o-1 o:lock-1 o5", "o5", "is granted", everybody, ours},
-    {"CountsStraysWithoutThePrefix", "o3 o5", "o5", "is next behind o3"},
-    {"DoesNotTakeAStrayForTheOwnZnode", "o3", "o5", "is gone", everybody, ours},
+    {"CountsALateCreateOfTheOwnAttempt", "o3 o5", "o5", "is next behind o3"},
 
     {"TrustsTheLastNumber", "o2146435071", "o2146435071", "is granted"},
     {"TrustsNoOwnNumberBehindIt", "o2146435072", "o2146435072", "exhausted by o2146435072"},
