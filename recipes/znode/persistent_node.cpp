@@ -62,7 +62,7 @@ task<failure> persistent_node::keep() {
         auto connected = core_->connection_made();
         co_await connected;
         const change_watch watch;
-        auto looking = look(watch, creates);
+        auto looking = look(watch, creates && makes_again_);
         const looked seen = co_await looking;
         if (seen.why) {
             co_return seen.why;

@@ -44,6 +44,9 @@ public:
 
     void set_data(std::string data);
 
+    /// Whether the znode is made again, too, if another client has deleted it.
+    void make_again(bool wanted) noexcept { makes_again_ = wanted; }
+
     /// Any thread.
     [[nodiscard]] bool here() const noexcept {
         return here_.load() && session_.load() == core_->session_id();
@@ -90,6 +93,7 @@ private:
     bool directory_known_ = false;
     bool taken_ = false;
     bool reported_ = false;  ///< the present refusal was reported
+    bool makes_again_ = true;
     bool ended_ = false;
     std::atomic<bool> here_ = false;
     std::atomic<std::int64_t> session_{0};

@@ -3,6 +3,7 @@
 #include "election.hpp"
 #include "leader/transfer/mailbox.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -90,6 +91,15 @@ protected:
     void ask(const candidate& whom, const std::string& to = {}) {
         ensemble_.set(mailbox_of(whom.latch->term().path()),
                       write_mailbox_message({mailbox_message::kind::resign, to}));
+    }
+
+    /// The znodes with the number of the first one's.
+    std::ptrdiff_t twins(const candidate& first) const {
+        const std::string own = first.latch->term().path();
+        const auto all = znodes();
+        return std::count_if(all.begin(), all.end(), [&](const std::string& znode) {
+            return znode.ends_with(own.substr(own.rfind('-')));
+        });
     }
 
     std::size_t mailboxes() const { return ensemble_.children(peers_of(path)).size(); }

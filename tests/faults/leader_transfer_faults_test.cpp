@@ -5,7 +5,6 @@
 #include "request_faults.hpp"
 #include "znode/guarded_write.hpp"
 
-#include <algorithm>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -195,17 +194,49 @@ TEST_F(MailboxThatIsDeleted, IsReadAlsoIfTheNextLetterHasTheVersionOfTheLast) {
     EXPECT_TRUE(run_until([&] { return is_to_hand_over(term); }, 5s));
 }
 
-class OfferToAPlaceThatIsDeleted : public election_with_transfers {
-protected:
-    /// The znodes with the number of the first one's.
-    std::ptrdiff_t twins(const candidate& first) const {
-        const std::string own = first.latch->term().path();
-        const auto all = znodes();
-        return std::count_if(all.begin(), all.end(), [&](const std::string& znode) {
-            return znode.ends_with(own.substr(own.rfind('-')));
-        });
-    }
-};
+// One that is made again begins with the versions of the one before.
+TEST_F(MailboxThatIsDeleted, IsNotThereAgainWhileItsCandidateMayAcceptWhatWasInIt) {
+    const auto all = queue_of(2);
+    run_for(1s);
+    constexpr int many = 1000;
+    ensemble_.refuse_next(op::multi, -127, all[1]->id(), many);
+    const auto offer = transfer(*all[0], "1");
+    ASSERT_TRUE(run_until([&] { return ensemble_.faults_to_come() < many; }, 1s));
+    ensemble_.remove(mailbox_of(znode_of(*all[1])));
+    EXPECT_EQ(told(offer), result::not_accepted);
+    ensemble_.refuse_next(op::multi, -127, all[1]->id(), 0);
+    EXPECT_TRUE(run_until([&] { return mailboxes() == 2; }, 30s)) << "then it is";
+    run_for(30s);
+    EXPECT_EQ(twins(*all[0]), 1);
+}
+
+TEST_F(MailboxThatIsDeleted, MayGetLateWhatWasLostSoThereIsNoOtherOffer) {
+    const auto all = queue_of(3);
+    run_for(1s);
+    ensemble_.fail_next(op::multi, when::before, all[0]->id());
+    const auto offer = transfer(*all[0], "1");
+    ASSERT_TRUE(run_until([&] { return ensemble_.faults_to_come() == 0; }, 1s));
+    ensemble_.black_hole(all[1]->id());
+    ensemble_.remove(mailbox_of(znode_of(*all[1])));
+    EXPECT_EQ(told(offer), result::not_accepted);
+    ensemble_.resume(all[1]->id());
+    EXPECT_TRUE(run_until([&] { return mailboxes() == 3; }, 10s));
+    EXPECT_EQ(told(transfer(*all[0], "2")), result::not_accepted);
+    EXPECT_EQ(twins(*all[0]), 1);
+}
+
+TEST_F(MailboxThatIsDeleted, WithItsCandidateIsNoReasonToMakeNoOtherOffer) {
+    const auto all = queue_of(3);
+    run_for(1s);
+    ensemble_.fail_next(op::multi, when::before, all[0]->id());
+    const auto offer = transfer(*all[0], "1");
+    ASSERT_TRUE(run_until([&] { return ensemble_.faults_to_come() == 0; }, 1s));
+    by_force([&] { ensemble_.expire(all[1]->id()); });
+    EXPECT_EQ(told(offer), result::not_accepted);
+    EXPECT_EQ(told(transfer(*all[0], "2")), result::accepted);
+}
+
+class OfferToAPlaceThatIsDeleted : public election_with_transfers {};
 
 // Its candidate comes back at the tail; what was offered to it was another place.
 TEST_F(OfferToAPlaceThatIsDeleted, IsNotAcceptedForTheNextPlace) {

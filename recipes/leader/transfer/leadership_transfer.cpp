@@ -43,13 +43,18 @@ task<bool> leadership_transfer::take_part() {
         unread_.reset();
         if (message.is == mailbox_message::kind::offer && !leading_) {
             oneshot<std::string> moved;
-            if (const auto& participant = candidate_.participant()) {
+            // A mailbox that is made again begins with the versions of the one before: the check
+            // would let an offer pass that was withdrawn.
+            const auto& participant = candidate_.participant();
+            if (participant && mailbox_->here()) {
+                mailbox_->make_again(false);
                 participant->move_behind(
                     message.who, request::check(mailbox_->path(), version), moved.setter());
             } else {
                 moved.setter()({});
             }
             const std::string to = co_await moved;
+            mailbox_->make_again(true);
             if (!to.empty()) {
                 invited_ = to;
                 candidate_.on_chosen();
