@@ -194,6 +194,20 @@ TEST_F(LeaderTransfer, OfferThatCannotBeWithdrawnIsTheLastOne) {
     EXPECT_EQ(told(transfer(*all[1], "2")), result::accepted) << "of another place";
 }
 
+TEST_F(LeaderTransfer, OfferWhoseEndCannotBeSeenEndsInTimeAndIsTheLastOne) {
+    const auto all = queue_of(3);
+    ensemble_.black_hole(all[1]->id());
+    const auto first = transfer(*all[0], "1");
+    const std::string mailbox = mailbox_of(znode_of(*all[1]));
+    ASSERT_TRUE(run_until([&] { return ensemble_.get(mailbox)->version > 0; }, 1s));
+    ensemble_.set_acl(path, {{"world", "anyone", permission::create | permission::write}});
+    EXPECT_TRUE(run_until([&] { return first->has_value(); }, 3s));
+    EXPECT_EQ(*first, result::not_accepted);
+    ensemble_.set_acl(path, {{"world", "anyone", permission::all}});
+    EXPECT_EQ(told(transfer(*all[0], "2")), result::not_accepted);
+    EXPECT_TRUE(all[0]->latch->is_leader());
+}
+
 TEST_F(LeaderTransfer, OneThatDoesNotAnswerCostsNothing) {
     const auto all = queue_of(3);
     ensemble_.black_hole(all[2]->id());

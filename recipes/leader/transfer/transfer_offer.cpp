@@ -123,17 +123,23 @@ task<transfer_outcome> offer_leadership(std::shared_ptr<client_core> core,
         auto withdrawing = write_message(core, own, mailbox, mailbox_message::kind::withdrawn);
         last = co_await withdrawing;
     }
-    transfer_outcome over{.why = last->why,
-                          .stands = last->what == refused && (!in_time || last->in_doubt)};
-    // The offer is over. A candidate whose mailbox is gone may have accepted before.
-    auto asking = until_answered(*core, request::children(directory), &reply::tells_whether_there);
+    // Now the offer is over, or may arrive late: also in a mailbox that is made again. A candidate
+    // whose mailbox is gone may have accepted before.
+    auto asking = until_answered(*core, request::children(directory));
     const reply list = co_await asking;
-    const auto& names = list.names;
-    if (std::find(names.begin(), names.end(), name_of(own)) == names.end()) {
+    const auto listed = [&names = list.names](std::string_view name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    transfer_outcome over{.why = last->why};
+    if (!list.tells_whether_there()) {
+        over.why = failure_of(list.code, directory);
+        over.stands = true;
+    } else if (!listed(name_of(own))) {
         over.what = not_leading;
     } else {
-        over.successor = successor_in(names, name_of(own));
+        over.successor = successor_in(list.names, name_of(own));
         over.what = over.successor.empty() ? not_accepted : accepted;
+        over.stands = last->what != written && (!in_time || last->in_doubt) && listed(to.znode);
     }
     co_return over;
 }

@@ -35,7 +35,7 @@ struct transfer_outcome {
     /// If accepted: the name of the candidate's znode, right behind the leader's.
     std::string successor = {};
     failure why = {};     ///< if it was not accepted: it could not be written
-    bool stands = false;  ///< it could not be withdrawn: the candidate may still accept it
+    bool stands = false;  ///< it was not withdrawn for sure: the candidate may still accept it
 };
 
 /// Offers the leadership, of the leader with the znode at `own`, to one candidate, and finds out
