@@ -173,8 +173,7 @@ void leader_candidate::hand_over(const std::string& successor) {
         present->set_successor(successor);
         present->state().ask_back();
         if (!drain_limit_.running()) {
-            drain_limit_.start(profile_->preference->drain,
-                               [this] { core_->call([self = self()] { self->resign(); }); });
+            drain_limit_.start(profile_->preference->drain, [this] { resign(); });
         }
     }
 }

@@ -104,6 +104,21 @@ TEST_F(BlockedCallbacks, DelayNoNewsOfARevocationOfTheEndOfATermOrOfADeadline) {
     go_.set(true);
 }
 
+TEST_F(BlockedCallbacks, DelayNoEndOfATermWhoseLeaderIsToFinish) {
+    leader_latch latch(*c_, "/leader", {.preference = leader_preference{.drain = 0ms}});
+    const subscription listening =
+        latch.on_change({.elected = [this](const leadership&) { block(); }});
+    latch.start();
+    EXPECT_TRUE(blocked_.get_for(30s));
+    const leadership term = latch.term();
+    EXPECT_TRUE(eventually([&] {
+        return leader_latch::request_resignation(*c_, "/leader") ==
+               leader_latch::resignation::requested;
+    }));
+    EXPECT_TRUE(requested(term.lost()));
+    go_.set(true);
+}
+
 // ---- the thread of stop callbacks ----
 
 using StopCallbacks = BlockedCallbacks;
