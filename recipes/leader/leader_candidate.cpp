@@ -84,9 +84,11 @@ task<leader_loop::next_step> leader_candidate::lead(std::shared_ptr<leader_term>
     };
     listeners_.notify(lost_it, false, &granted->state());
     oneshot<bool> drained;
-    granted->state().call_after_loss([self = self(), note = drained.setter()] {
+    // When it is destroyed, because the user's executor need not run it.
+    std::shared_ptr<void> told(nullptr, [self = self(), note = drained.setter()](void*) {
         self->core_->post([self, note] { note(true); });
     });
+    granted->state().call_after_loss([told = std::move(told)] {});
     co_await drained;
     delete_term_znode();
     co_return next_step::queue;

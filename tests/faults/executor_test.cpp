@@ -1,4 +1,5 @@
 #include <latchkey/ensemble.hpp>
+#include <latchkey/leader_latch.hpp>
 #include <latchkey/mutex.hpp>
 
 #include "client/user_callbacks.hpp"
@@ -182,6 +183,18 @@ TEST_F(UsersExecutor, ThatDestroysAFunctionReleasesTheHoldInIt) {
     queue_.destroy_all();
     EXPECT_TRUE(eventually([&] { return ensemble_.children("/lock").empty(); }));
     EXPECT_TRUE(m.acquire()) << "the next participant of the same object";
+}
+
+TEST_F(UsersExecutor, ThatDestroysAFunctionDoesNotKeepALeadersZnode) {
+    client c = connect();
+    leader_latch latch(c, "/leader");
+    latch.start();
+    EXPECT_TRUE(eventually([&] { return latch.is_leader(); }));
+    latch.resign();
+    EXPECT_TRUE(eventually([&] { return queue_.size() == 1; }));
+    EXPECT_FALSE(latch.is_leader());
+    queue_.destroy_all();
+    EXPECT_TRUE(eventually([&] { return latch.is_leader(); })) << "in the next term";
 }
 
 // After that the program may destroy what its executor refers to.
