@@ -165,6 +165,7 @@ std::shared_ptr<leader_term> leader_loop::begin_term(attempt::grant g) {
             return granted;
         }
     }
+    granted->state().lose(loss_reason::resigned);
     granted->leave();
     return nullptr;
 }

@@ -150,12 +150,8 @@ void leader_term::leave() {
 void leader_term::depart() {
     const bool there = core_->connected() && core_->generation() == generation_;
     if (there && record_ && state_->why_lost() == loss_reason::resigned) {
-        const std::string own = state_->path();
-        core_->submit(
-            request::multi(
-                {request::set(std::string(parent_of(own)), text_of(data_, true), record_->version),
-                 request::remove(own)}),
-            [](const reply&) {});
+        core_->submit(end_of_term(state_->path(), text_of(data_, true), record_->version),
+                      [](const reply&) {});
     }
     held_.release();
 }
