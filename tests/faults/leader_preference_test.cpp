@@ -131,5 +131,22 @@ TEST_F(PreferredLeader, OfTheSameNameAsTheOneThatLeadsHasNotFailed) {
     ASSERT_TRUE(leads(following(taking_part("same", 5)), 20s));
 }
 
+TEST_F(PreferredLeader, HasNotFailedBecauseItsConnectionBreaksWhenItLooks) {
+    at_every_moment(
+        15ms,
+        [&] {
+            leading(taking_part("same"));
+            run_for(1s);
+            candidate& second = add(taking_part("same", 5));
+            second.latch->start();
+            return &second;
+        },
+        [&](const candidate* second) { ensemble_.cut(second->id()); },
+        [&](const candidate* second) {
+            run_for(5s);
+            EXPECT_NE(mailbox_of(znode_of(*second)).find("/p5-"), std::string::npos);
+        });
+}
+
 }  // namespace
 }  // namespace latchkey::test

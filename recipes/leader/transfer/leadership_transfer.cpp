@@ -94,9 +94,9 @@ task<bool> leadership_transfer::has_failed() {
         co_return false;
     }
     // Unless that is another candidate with the same id, which leads.
-    auto asked = core_->send(request::get(join_path(recipe_->directory, last->znode)));
-    const reply its = co_await asked;
-    co_return !its.ok();
+    auto finding = until_answered(*core_, request::get(join_path(recipe_->directory, last->znode)));
+    const reply its = co_await finding;
+    co_return its.code == result_code::no_node;
 }
 
 /// Until then the candidate has the lowest priority.
