@@ -4,6 +4,7 @@
 #include "client/fork_safe.hpp"
 #include "leader/leader_candidate.hpp"
 #include "leader/leader_record.hpp"
+#include "leader/leader_watch.hpp"
 #include "leader/transfer/mailbox.hpp"
 #include "text/path.hpp"
 #include "text/utf8.hpp"
@@ -48,8 +49,16 @@ leader_latch::resignation request_to_resign(const client& c,
     if (queue.empty()) {
         return no_leader;
     }
-    const auto candidates = reachable(queue, lists[1].names);
-    if (candidates.empty() || candidates.front().znode != queue.front()) {
+    std::string leads = join_path(path, queue.front());
+    if (heads_of(queue).size() > 1) {
+        const auto leader = leader_observer::leader(c, path);
+        if (!leader) {
+            return no_leader;
+        }
+        leads = leader->path;
+    }
+    const auto candidates = reachable({std::string(name_of(leads))}, lists[1].names);
+    if (candidates.empty()) {
         return not_possible;
     }
     const std::string mailbox = join_path(peers, candidates.front().mailbox);

@@ -165,6 +165,22 @@ TEST_P(LeaderTransfers, AnybodyMayAskTheLeaderToHandOverToOneOfThem) {
     EXPECT_THROW(leader_latch::request_resignation(c_, "no path"), error);
 }
 
+TEST_P(LeaderTransfers, OldestOfTwoWithOneNumberIsAskedToResign) {
+    const std::string peers = path_ + "-peers";
+    const std::string older = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+    const std::string newer = "00000000-0000-0000-0000-000000000000";
+    world_->create(path_);
+    world_->create(peers);
+    for (const std::string& guid : {older, newer}) {
+        world_->create(path_ + "/_c_" + guid + "-latch-0000000005");
+        world_->create(peers + "/p0-" + guid);
+    }
+    catch_up(b_);
+    EXPECT_EQ(leader_latch::request_resignation(b_, path_), resignation::requested);
+    EXPECT_NE(world_->get(peers + "/p0-" + older), "");
+    EXPECT_EQ(world_->get(peers + "/p0-" + newer), "");
+}
+
 TEST_P(LeaderTransfers, PreferredCandidateTakesOverAndKeepsIt) {
     leader_latch best(b_, path_, taking_part("best", 10));
     const leadership term = led_by(first_);
