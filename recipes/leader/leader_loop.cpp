@@ -61,7 +61,7 @@ void leader_loop::begin() {
 }
 
 void leader_loop::stop() {
-    if (!started_) {
+    if (!std::exchange(started_, true)) {
         on_end();
     } else if (participant_) {
         participant_->cancel();
