@@ -67,8 +67,8 @@ public:
         accepted,      ///< the successor is next, and this leader has been asked to finish
         not_leading,   ///< this candidate no longer leads, or hands over to another one already
         no_candidate,  ///< no candidate with that id is there and takes part in transfers
-        not_accepted,  ///< not in time; this candidate still leads. If the servers refused to
-                       ///< withdraw the offer, the other candidate may still accept it
+        not_accepted,  ///< not in time; this candidate still leads. If the offer could not be
+                       ///< withdrawn, the other candidate may still accept it
     };
 
     using transfer_handler = move_only_function<void(std::error_code, transfer)>;
@@ -172,7 +172,7 @@ public:
     /// next in the queue follows. The request may have no effect, for example if that candidate is
     /// not there.
     ///
-    /// - Cost: 3 requests, 2 round trips. Blocks: until answered.
+    /// - Cost: 3 requests, 2 round trips; more while it hands over. Blocks: until answered.
     /// - Errors: errc::invalid_argument; unreachable (no answer within the session timeout; the
     ///   leader may have been asked), not_authorized, closed, forked, would_deadlock.
     static resignation request_resignation(const client& c,
