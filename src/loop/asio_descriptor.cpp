@@ -1,10 +1,10 @@
 #include "loop/asio_descriptor.hpp"
 
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@ using boost::asio::posix::stream_descriptor;
 
 /// The part that pending operations refer to.
 struct watched : std::enable_shared_from_this<watched> {
-    watched(boost::asio::io_context& io, int fd) : descriptor(io, fd), duplicate(io) {}
+    explicit watched(boost::asio::io_context& io) : descriptor(io), duplicate(io) {}
 
     struct side {
         loop::task ready;
@@ -28,11 +28,7 @@ struct watched : std::enable_shared_from_this<watched> {
     /// wakes the thread for each segment that is acknowledged. So each wait has a duplicate.
     void arm_writing() {
         const int fd = ::fcntl(descriptor.native_handle(), F_DUPFD_CLOEXEC, 0);
-        boost::system::error_code failed;
-        duplicate.assign(fd, failed);
-        if (failed && fd >= 0) {
-            ::close(fd);
-        }
+        const bool failed = bool(assign_or_close(duplicate, fd));
         arm(writing, failed ? descriptor : duplicate, stream_descriptor::wait_write);
     }
 
@@ -66,7 +62,11 @@ struct watched : std::enable_shared_from_this<watched> {
 
 class watch final : public descriptor_watch {
 public:
-    watch(boost::asio::io_context& io, int fd) : watched_(std::make_shared<watched>(io, fd)) {}
+    watch(boost::asio::io_context& io, int fd) : watched_(std::make_shared<watched>(io)) {
+        if (const auto failed = assign_or_close(watched_->descriptor, fd)) {
+            throw std::system_error(failed, "a descriptor to wait for");
+        }
+    }
 
     ~watch() override {
         // A task that waits may own the object that is being destroyed.
@@ -92,6 +92,15 @@ private:
 };
 
 }  // namespace
+
+std::error_code assign_or_close(stream_descriptor& to, int descriptor) noexcept {
+    boost::system::error_code failed;
+    to.assign(descriptor, failed);
+    if (failed && descriptor >= 0) {
+        ::close(descriptor);
+    }
+    return failed;
+}
 
 std::unique_ptr<descriptor_watch> asio_descriptor(boost::asio::io_context& io, int descriptor) {
     return std::make_unique<watch>(io, descriptor);

@@ -23,6 +23,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/system/system_error.hpp>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -87,7 +88,12 @@ private:
 /// What the thread runs. It outlives the loop object if one of its own tasks destroys that object.
 class asio_loop::engine {
 public:
-    engine() : alarm_(io_, boottime_timerfd()), random_(seeded_generator()) { await_alarm(); }
+    engine() : alarm_(io_), random_(seeded_generator()) {
+        if (const auto failed = assign_or_close(alarm_, boottime_timerfd())) {
+            throw std::system_error(failed, "timerfd");
+        }
+        await_alarm();
+    }
 
     void start(const std::shared_ptr<engine>& self) {
         thread_ = background_thread("latchkey", [self] {
@@ -302,7 +308,12 @@ private:
     background_thread thread_;
 };
 
-asio_loop::asio_loop() : engine_(std::make_shared<engine>()), born_(fork_generation()) {
+asio_loop::asio_loop() : born_(fork_generation()) {
+    try {
+        engine_ = std::make_shared<engine>();
+    } catch (const boost::system::system_error& e) {
+        throw std::system_error(e.code(), e.what());
+    }
     engine_->start(engine_);
 }
 

@@ -17,6 +17,7 @@ namespace latchkey::inline v0 {
 /// loop of the parent is inert: post() and destruction do nothing.
 class asio_loop final : public io_loop {
 public:
+    /// Throws std::system_error if there are no more descriptors or threads.
     asio_loop();
     ~asio_loop() override;
 

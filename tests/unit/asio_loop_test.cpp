@@ -3,27 +3,33 @@
 #include "eventually.hpp"
 #include "forked_child.hpp"
 #include "loop/fork_guard.hpp"
+#include "refused_system_calls.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <ios>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace latchkey {
@@ -112,6 +118,36 @@ TEST_F(AsioDescriptor, EndsItsWaitingAlthoughAnotherProcessHasTheSocket) {
     const auto readable = ready(direction::read);
     on(l_, [this] { watch_.reset(); });
     EXPECT_EQ(awaited().count(ends_[0]), 0U);
+}
+
+TEST(AsioLoop, ClosesADescriptorThatItCannotWatch) {
+    asio_loop l;
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe(ends.data()), 0);
+    const auto failure = on(l, [&] {
+        EXPECT_TRUE(test::refuse_system_calls({SYS_epoll_ctl}, ENOSPC)) << "on this thread";
+        try {
+            static_cast<void>(l.watch(ends[0]));
+        } catch (const std::system_error& e) {
+            return e.code();
+        }
+        return std::error_code();
+    });
+    EXPECT_EQ(failure, std::errc::no_space_on_device);
+    EXPECT_EQ(::fcntl(ends[0], F_GETFD), -1) << "it is open";
+    ::close(ends[1]);
+}
+
+TEST(AsioLoop, LeavesNothingOpenIfThereAreTooFewDescriptors) {
+    const auto open = [] {
+        return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+    };
+    std::thread([&] {
+        EXPECT_TRUE(test::refuse_system_calls({SYS_epoll_create1}, EMFILE));
+        const auto before = open();
+        EXPECT_THROW(asio_loop(), std::system_error);
+        EXPECT_EQ(open(), before);
+    }).join();
 }
 
 TEST(AsioLoop, RunsWhatIsToComeNextBehindThePostedTasksThatWait) {
