@@ -15,8 +15,10 @@ constexpr std::chrono::seconds long_time{1};
 server_addresses::server_addresses(const std::shared_ptr<io_loop>& l,
                                    name_resolver resolver,
                                    const std::vector<session_options::endpoint>& endpoints,
+                                   bool names_count,
                                    std::function<void(const answer&)> resolved)
     : loop_(l), resolver_(std::move(resolver)), resolved_(std::move(resolved)), slow_(*l) {
+    servers_ = server_list(names_count);
     for (const auto& e : endpoints) {
         const auto numeric = numeric_address(e);
         hosts_.push_back({.endpoint = e, .addresses = {}, .numeric = numeric.has_value()});

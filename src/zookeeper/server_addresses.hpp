@@ -27,11 +27,12 @@ public:
         bool is_first = false;     ///< the name had no addresses before
     };
 
-    /// `resolved` is called after each look-up of a name, and when look-ups last long; not after
-    /// this object was destroyed.
+    /// `names_count` as of a server_list. `resolved` is called after each look-up of a name, and
+    /// when look-ups last long; not after this object was destroyed.
     server_addresses(const std::shared_ptr<io_loop>& l,
                      name_resolver resolver,
                      const std::vector<session_options::endpoint>& endpoints,
+                     bool names_count,
                      std::function<void(const answer&)> resolved);
 
     /// Looks up each name, unless that is already under way.

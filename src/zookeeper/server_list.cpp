@@ -33,10 +33,11 @@ std::string server_address::described() const {
 
 void server_list::replace(std::vector<server_address> addresses,
                           const std::function<std::uint64_t()>& random) {
-    const auto has = [](const std::vector<server_address>& all, const server_address& a) {
-        return std::any_of(all.begin(), all.end(), [&a](const server_address& other) {
-            return same_endpoint(a, other);
+    const auto find = [this](const std::vector<server_address>& all, const server_address& a) {
+        const auto found = std::find_if(all.begin(), all.end(), [&](const server_address& other) {
+            return same_endpoint(a, other) && (!names_count_ || a.name == other.name);
         });
+        return found == all.end() ? nullptr : &*found;
     };
     if (!order_.empty()) {
         std::rotate(order_.begin(),
@@ -44,10 +45,13 @@ void server_list::replace(std::vector<server_address> addresses,
                     order_.end());
     }
     next_ = 0;
-    std::erase_if(order_, [&](const server_address& a) { return !has(addresses, a); });
+    std::erase_if(order_, [&](const server_address& a) { return !find(addresses, a); });
+    for (auto& a : order_) {
+        a.name = find(addresses, a)->name;  // names exchange their addresses
+    }
     std::vector<server_address> fresh;
     for (auto& a : addresses) {
-        if (!has(order_, a) && !has(fresh, a)) {
+        if (!find(order_, a) && !find(fresh, a)) {
             fresh.push_back(std::move(a));
         }
     }

@@ -35,6 +35,7 @@ zookeeper_driver::zookeeper_driver(const std::shared_ptr<io_loop>& l,
       servers_(l,
                std::move(resolver),
                options_.servers,
+               tls_ != nullptr && tls_->options().server_name.empty(),
                [this](const server_addresses::answer& got) { resolved(got); }),
       timeout_(options_.timeout),
       wake_(*l) {}

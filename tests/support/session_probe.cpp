@@ -39,10 +39,12 @@ session_probe::session_probe(session_options options,
     open(options, destroy_at);
 }
 
-session_probe::session_probe(session_options options, const tls_options& tls)
+session_probe::session_probe(session_options options,
+                             name_resolver resolver,
+                             const tls_options& tls)
     : loop_(std::make_shared<asio_loop>()),
       factory_(std::make_unique<zookeeper_sessions>(
-          loop_, &resolve_name, std::make_shared<tls_identity>(loop_, tls))) {
+          loop_, std::move(resolver), std::make_shared<tls_identity>(loop_, tls))) {
     open(options, std::nullopt);
 }
 

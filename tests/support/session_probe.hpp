@@ -32,8 +32,12 @@ public:
     explicit session_probe(const std::string& servers,
                            std::chrono::milliseconds timeout = std::chrono::seconds(6),
                            std::optional<kind> destroy_at = std::nullopt);
+
     /// With TLS.
-    session_probe(session_options options, const tls_options& tls);
+    session_probe(session_options options, const tls_options& tls)
+        : session_probe(std::move(options), &resolve_name, tls) {}
+
+    session_probe(session_options options, name_resolver resolver, const tls_options& tls);
     /// Drops the session.
     ~session_probe();
     session_probe(const session_probe&) = delete;

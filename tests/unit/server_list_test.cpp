@@ -63,5 +63,31 @@ TEST(ServerList, TriesNewAddressesFirstAndTheOthersWhereItWas) {
     }
 }
 
+/// Two names at two addresses, which then change places.
+std::string after_an_exchange(server_list list) {
+    list.replace({{"10.0.0.1", 2181, "a"}, {"10.0.0.2", 2181, "b"}}, &in_order);
+    list.replace({{"10.0.0.2", 2181, "a"}, {"10.0.0.1", 2181, "b"}}, &in_order);
+    std::set<std::string> all;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        all.insert(list.next().described());
+    }
+    EXPECT_EQ(all.size(), 2U);
+    return *all.begin() + ", " + *all.rbegin();
+}
+
+TEST(ServerList, KnowsEachAddressByItsPresentName) {
+    EXPECT_EQ(after_an_exchange(server_list()), "a (10.0.0.2):2181, b (10.0.0.1):2181");
+    EXPECT_EQ(after_an_exchange(server_list(true)), "a (10.0.0.2):2181, b (10.0.0.1):2181");
+}
+
+TEST(ServerList, TriesAnAddressByEachOfItsNamesIfNamesCount) {
+    auto twice = addresses(2);
+    twice.push_back({"10.0.0.1", 2181, "alias"});
+    twice.push_back({"10.0.0.1", 2181, "alias"});
+    server_list list(true);
+    list.replace(twice, &in_order);
+    EXPECT_EQ(list.size(), 3U);
+}
+
 }  // namespace
 }  // namespace latchkey

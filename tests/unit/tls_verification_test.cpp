@@ -1,7 +1,13 @@
 #include "scripted_server.hpp"
+#include "session_probe.hpp"
 #include "tls_fixture.hpp"
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,6 +61,37 @@ TEST_F(TlsVerification, ConnectsToTheNameThatIsExpected) {
     EXPECT_THAT(refusal(front_->address(), expecting("zk1.example.com")),
                 HasSubstr("not for zk1.example.com"))
         << "and for no part of one";
+}
+
+TEST_F(TlsVerification, FollowsNamesThatExchangeTheirAddresses) {
+    const auto named = [this](const char* name) {
+        return tls_front::options{.own = authority_.issue({.names = std::string("DNS:") + name})};
+    };
+    std::optional<tls_front> one(std::in_place, behind_, named("a"));
+    tls_front other(behind_, named("b"));
+    const auto port = [](const tls_front& f) {
+        return static_cast<std::uint16_t>(std::stoi(f.port()));
+    };
+    std::atomic<bool> exchanged = false;
+    std::map<std::string, std::function<void(name_resolution)>> asked;
+    const auto resolver = [&exchanged, &asked, first = port(*one), second = port(other)](
+                              const session_options::endpoint& name, const auto& done) {
+        asked[name.host] = done;
+        if (asked.size() < 2) {
+            return;
+        }
+        for (const auto& [host, answer] : std::exchange(asked, {})) {  // first of a
+            const auto at = (host == "a") == exchanged ? second : first;
+            answer({.addresses = {{"127.0.0.1", at, host}}, .failure = {}});
+        }
+    };
+    session_probe s(options_for("a:1,b:1", 10s), resolver, *trusting().tls);
+    ASSERT_TRUE(s.wait_for(session_event::kind::connected));
+    exchanged = true;
+    other.change(named("a"));
+    one.reset();
+    s.on_loop([&] { s.session().reconnect(); });
+    EXPECT_TRUE(s.wait_for(session_event::kind::connected, 2));
 }
 
 TEST_F(TlsVerification, RefusesTheNameOfAnotherServer) {
