@@ -26,6 +26,7 @@ void heartbeat::connected() {
     connected_ = true;
     outstanding_since_ = never;
     beaten_at_ = read_at_ = time_point::min();
+    lapse_.cancel();
     check_lapse();  // the server may have granted a shorter timeout
     check_due();
 }

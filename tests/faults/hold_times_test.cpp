@@ -198,6 +198,24 @@ TEST_F(AtRisk, WarnsWhenTheMarginIsLeftAndNotWhileServersAnswer) {
     EXPECT_FALSE(h.lost().stop_requested());
 }
 
+TEST_F(AtRisk, WarnsInTimeAlsoWhenAServerHasGrantedAShorterTimeout) {
+    const hold h = held(mine_);
+    const std::stop_token warned = h.at_risk(2s);
+    ensemble_.run_for(1s);
+    ensemble_.suspend(a_.session_id());
+    // As if the next server had a smaller maxSessionTimeout: the deadline moves back.
+    const auto core = client_core::of(a_);
+    core->session_validity()->connected(core->loop().now(), core->loop().now(), 4s);
+    ensemble_.resume(a_.session_id());
+    ASSERT_TRUE(soon([&] { return a_.state() == connection_state::reconnected; }));
+    ensemble_.suspend(a_.session_id());
+    ensemble_.run_for(h.remaining() - 2s - 1ms);
+    EXPECT_FALSE(warned.stop_requested());
+    ensemble_.run_for(2ms);
+    EXPECT_TRUE(warned.stop_requested());
+    EXPECT_TRUE(h.valid());
+}
+
 TEST_F(AtRisk, IsRequestedWithALossThatComesWithoutWarningAndNotByARelease) {
     for (const bool lost : {true, false}) {
         hold h = held(mine_);

@@ -206,6 +206,11 @@ const told_story heartbeat_stories[] = {
     {"LapsesEarlierWhenAShorterTimeoutIsGranted",
      "unanswered, begin, prove, demand /a, until 1, suspended, reconnect_for 5, until 3600",
      "1 beat /a, 2.25 give up, 6 lapse"},
+    {"LapsesEarlierAlsoForWhatIsGrantedAfterAShorterTimeoutWas",
+     // The timer of an earlier hold was set for 28 s.
+     "unanswered, begin, prove, demand /a, until 1, withdraw /a, suspended, reconnect_for 4, "
+     "demand /b, until 3600",
+     "1 beat /b, 2 give up, 5 lapse"},
     {"LapsesAgainForWhatWasGrantedAfterALapse",
      "begin, prove, demand /a, suspended, until 30, reconnect, until 31, demand /b, until 31.5, "
      "suspended, until 120",
