@@ -50,9 +50,7 @@ std::shared_ptr<tls_tunnel> tls_tunnel::open(io_loop& l, target to) {
 tls_tunnel::tls_tunnel(io_loop& l, target to) : loop_(&l), to_(std::move(to)), patience_(l) {}
 
 tls_tunnel::~tls_tunnel() {
-    if (stream_ != nullptr) {
-        stream_->end();
-    }
+    finish();
     close_if_open(reserved_);
     close_if_open(user_end_);
 }
@@ -287,16 +285,22 @@ void tls_tunnel::fail(std::string why) {
     finish();
 }
 
-/// What the user has not read yet can still be read.
-void tls_tunnel::finish() {
+/// What the user has not read yet can still be read. The connection to the server ends also if a
+/// forked child has the socket as well.
+void tls_tunnel::finish() noexcept {
     stage_ = stage::over;
     patience_.cancel();
     if (stream_ != nullptr) {
         stream_->end();
         stream_.reset();
     }
-    far_.reset();
-    ::shutdown(near_->descriptor(), SHUT_RDWR);
+    if (far_ != nullptr) {
+        ::shutdown(far_->descriptor(), SHUT_RDWR);
+        far_.reset();
+    }
+    if (near_ != nullptr) {
+        ::shutdown(near_->descriptor(), SHUT_RDWR);
+    }
 }
 
 }  // namespace latchkey::inline v0

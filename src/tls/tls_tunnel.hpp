@@ -83,7 +83,7 @@ private:
     [[nodiscard]] progress blocked(tls_stream::step what);
     void arm();
     void fail(std::string why);
-    void finish();
+    void finish() noexcept;
 
     io_loop* loop_;
     const target to_;
