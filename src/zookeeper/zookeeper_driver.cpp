@@ -149,6 +149,7 @@ void zookeeper_driver::disconnected(state why) noexcept {
 }
 
 void zookeeper_driver::resolved(const server_addresses::answer& got) {
+    const auto self = shared_from_this();
     if (!connected_ && !got.trouble.empty()) {
         tell_trouble(got.trouble);
     }
@@ -379,7 +380,8 @@ void zookeeper_driver::finish_closing() {
 
 void zookeeper_driver::notify(const session_event& e) {
     if (!abandoned_ && !closed_ && events_) {
-        events_(e);
+        const auto events = events_;  // it may destroy the session
+        events(e);
     }
 }
 

@@ -109,6 +109,14 @@ TEST_F(SessionNames, OneThatHangsIsReported) {
     EXPECT_TRUE(eventually(says));
 }
 
+TEST_F(SessionNames, OneThatFailsMayBeTheEndOfTheSession) {
+    names_.fail("zk");
+    session_probe s(options_for("zk:2181"), kind::trouble, names_.resolver());
+    ASSERT_TRUE(s.wait_for(kind::trouble));
+    s.on_loop([] {});
+    EXPECT_EQ(s.events().size(), 1U);
+}
+
 TEST_F(SessionNames, OneThatFailsKeepsItsAddressesThoughAnotherIsAnswered) {
     std::optional<scripted_server> a(std::in_place, greeting::welcome, "127.0.0.2");
     scripted_server b(greeting::welcome, "127.0.0.3");
