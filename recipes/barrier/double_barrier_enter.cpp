@@ -205,8 +205,9 @@ task<double_barrier_call::refusal> double_barrier_call::wait(view& seen, change_
     for (std::size_t i = 0; i < asked.size(); ++i) {
         auto& one = asked[i];
         const reply r = co_await one;
-        if (!r.ok()) {
-            co_return refusal{r.code, watched[i]};
+        const bool is_ready = seen.round && i == 1;
+        if (!r.ok() || (is_ready && r.stat.czxid != seen.ready.stat.czxid)) {
+            co_return refusal{r.code, watched[i]};  // a later round may count this participant
         }
     }
     auto changed = changes.until_changed(*core());

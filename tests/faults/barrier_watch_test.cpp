@@ -1,12 +1,14 @@
 #include <latchkey/double_barrier.hpp>
 
 #include "barrier_calls.hpp"
+#include "every_step.hpp"
 #include "stepped_outcome.hpp"
 #include "stepped_test.hpp"
 
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -107,6 +109,70 @@ TEST_F(MeetingWatch, IsTakenOverFromWhoGivesUp) {
     ensemble_.run_for(50ms);
     curator_begins_a_round();
     EXPECT_EQ(passed(), ours - 1);
+}
+
+/// Who waits for a round to end, and hears late of the next one, which counts on it.
+class MeetingThatIsHeardOfLate : public SteppedTest {
+protected:
+    struct round {
+        std::vector<std::unique_ptr<double_barrier>> all = {};
+        std::shared_ptr<outcome> keeps = {};
+        std::shared_ptr<outcome> waits = {};
+    };
+
+    [[nodiscard]] bool all_end(const std::vector<std::shared_ptr<outcome>>& all) {
+        return ensemble_.run_until(
+            [&] { return std::ranges::all_of(all, [](const auto& o) { return o->done; }); }, 1s);
+    }
+
+    /// Two are inside, a third one waits, and its name is ahead of most others.
+    [[nodiscard]] round begin_with_two() {
+        const std::string path = "/b" + std::to_string(++rounds_);
+        round r;
+        for (const client& c : clients_) {
+            r.all.push_back(std::make_unique<double_barrier>(c, path, 2));
+        }
+        EXPECT_TRUE(all_end({enter(*r.all[0], ensemble_), enter(*r.all[1], ensemble_)}));
+        const auto inside = ensemble_.children(path);
+        for (bool is_first = false; !is_first;) {
+            std::stop_source stop;
+            r.keeps = std::make_shared<outcome>();
+            r.all[2]->async_enter(stop.get_token(), outcome::into(r.keeps, ensemble_));
+            ensemble_.run_for(100ms);
+            for (const std::string& name : ensemble_.children(path)) {
+                is_first = is_first || (std::ranges::count(inside, name) == 0 && name < "member-2");
+            }
+            if (!is_first) {
+                stop.request_stop();
+                EXPECT_TRUE(all_end({r.keeps}));
+            }
+        }
+        return r;
+    }
+
+    int rounds_ = 0;
+    std::vector<client> clients_{connected(), connected(), connected(), connected()};
+};
+
+TEST_F(MeetingThatIsHeardOfLate, IsNotTakenForTheOneBefore) {
+    at_every_step(
+        {.of = ensemble_, .stretch = 8ms, .at_least = one_way / 4},
+        [&] {
+            round r = begin_with_two();
+            r.waits = enter(*r.all[3], ensemble_);
+            return r;
+        },
+        [&](const round& r) {
+            ensemble_.black_hole(clients_[3].session_id());
+            EXPECT_TRUE(all_end({leave(*r.all[0], ensemble_), leave(*r.all[1], ensemble_)}));
+            ensemble_.run_for(50ms);
+            ensemble_.resume(clients_[3].session_id());
+        },
+        [&](const round& r) {
+            ASSERT_TRUE(all_end({r.keeps, r.waits}));
+            EXPECT_TRUE(r.keeps->passed && r.waits->passed);
+            EXPECT_TRUE(all_end({leave(*r.all[2], ensemble_), leave(*r.all[3], ensemble_)}));
+        });
 }
 
 /// More of them than one request can speak of.
