@@ -198,7 +198,7 @@ std::vector<group_member> group::members(std::error_code& ec) {
 subscription group::on_change(members_listener listener) {
     impl_->core->check_not_forked();
     const auto watching = std::make_shared<group_watch>(
-        impl_->core, impl_->directory, impl_->how.coalesce_for, std::move(listener));
+        impl_->core, impl_->directory, impl_->how, std::move(listener));
     impl_->core->post([watching] { watching->start(); });
     return subscription(std::shared_ptr<void>(watching.get(), [watching](void*) {
         if (!watching->core()->forked()) {

@@ -70,7 +70,7 @@ task<result_code> group_watch::list(change_watch names, entries& members) {
         }
     } else if (r.code == result_code::no_node) {
         // A directory that does not exist cannot be watched. It is created, and is an empty group.
-        static_cast<void>(core_->create_directories(directory_, *core_->access()));
+        static_cast<void>(core_->create_directories(directory_, access_));
     }
     co_return r.code;
 }

@@ -34,11 +34,12 @@ class group_watch final : public session_task {
 public:
     group_watch(std::shared_ptr<client_core> core,
                 std::string directory,
-                std::chrono::nanoseconds pause,
+                const group_options& how,
                 group::members_listener listener)
         : session_task(std::move(core)),
           directory_(std::move(directory)),
-          pause_(pause),
+          access_(how.access.value_or(*core_->access())),
+          pause_(how.coalesce_for),
           listener_(core_->callbacks().keep(std::move(listener))) {}
 
     void start() { run(follow()); }
@@ -95,6 +96,7 @@ private:
     void notify(const entries& members);
 
     const std::string directory_;
+    const acl access_;
     const std::chrono::nanoseconds pause_;
     const std::shared_ptr<const group::members_listener> listener_;
     listener_slot calls_;

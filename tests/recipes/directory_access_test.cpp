@@ -1,3 +1,4 @@
+#include <latchkey/group.hpp>
 #include <latchkey/semaphore.hpp>
 
 #include "cost_test.hpp"
@@ -48,6 +49,20 @@ TEST_F(DirectoryAccess, OfParentsThatARecipeHasCreatedIsThatOfTheLevelAbove) {
     }
     EXPECT_FALSE(stranger_gets("/p/q/lock"));
     EXPECT_THAT(lines_.all(), IsEmpty());
+}
+
+TEST_F(DirectoryAccess, OfAGroupThatAWatcherHasCreatedIsThatOfItsMembers) {
+    client a = connected(alice());
+    client b = connected();
+    const group_options how{.access = acl{{"world", "anyone", permission::all}}};
+    group watched(a, "/group", how);
+    const subscription s = watched.on_change([](const auto&) {});
+    ASSERT_TRUE(ensemble_.run_until([&] { return ensemble_.exists("/group"); }, 5s));
+    group joined(b, "/group", how);
+    std::error_code why = errc::closed;
+    joined.async_join("name", without_limit, {}, [&](std::error_code ec, membership) { why = ec; });
+    ensemble_.run_for(1s);
+    EXPECT_FALSE(why) << why.message();
 }
 
 TEST_F(DirectoryAccess, ThatIsOpenToEveryoneIsReportedOnceForEachPath) {
