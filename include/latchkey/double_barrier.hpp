@@ -77,8 +77,9 @@ public:
     /// Gives up this participant's place, and waits until all participants of the round have left.
     ///
     /// - Returns false if stop was requested or the time was over: the own place is given up, and
-    ///   other participants may still be inside. Returns true also if it looks only when a later
-    ///   round has begun: a loss in its own round is not known then.
+    ///   other participants may still be inside. While no server is reachable, they see that as a
+    ///   loss. Returns true also if it looks only when a later round has begun: a loss in its own
+    ///   round is not known then.
     /// - Errors: errc::invalid_argument if it is not inside. errc::session_lost if its own session
     ///   ended inside; the others see that as a loss. errc::participant_lost; not_authorized,
     ///   closed.

@@ -19,6 +19,13 @@ constexpr auto longest_withdrawal = std::chrono::seconds(1);
 
 }  // namespace
 
+void double_barrier_state::leave_own() {
+    if (!own.empty() && session == core->session_id() && core->connected()) {
+        core->submit(leaving(), [](const reply&) {});
+    }
+    drop_own();
+}
+
 void double_barrier_state::drop_own() {
     const bool in_session = session == core->session_id();
     if (in_session && may_exist()) {
@@ -99,7 +106,9 @@ void double_barrier_call::note_end(const result& r) {
     const bool is_inside = enters_ && r.value;
     withdrawal_limit_.cancel();
     at_->now = is_inside ? state::inside : state::outside;
-    if (!is_inside || at_->abandoned) {
+    if (!enters_) {
+        at_->leave_own();
+    } else if (!is_inside || at_->abandoned) {
         at_->drop_own();
     }
 }
@@ -114,8 +123,7 @@ task<double_barrier_call::attempted> double_barrier_call::leave() {
             co_return session_over();
         }
         const std::string own = at_->path_of(at_->own);
-        auto sent =
-            ask(request::multi({request::remove(own), request::set(directory, at_->round.note())}));
+        auto sent = ask(at_->leaving());
         const reply r = co_await sent;
         const bool missing = r.refused(0, result_code::no_node);
         if (!r.ok() && !missing) {

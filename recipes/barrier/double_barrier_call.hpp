@@ -46,6 +46,15 @@ struct double_barrier_state {
 
     [[nodiscard]] bool may_exist() const noexcept { return placed || unanswered > 0; }
 
+    /// Gives up the own place inside. This counts in the directory: see double_barrier_round.
+    [[nodiscard]] request leaving() const {
+        return request::multi(
+            {request::remove(path_of(own)), request::set(recipe.directory, round.note())});
+    }
+
+    /// Does so without waiting. The others see a loss only if it cannot be sent now.
+    void leave_own();
+
     /// The own znode is gone, or is not wanted any more: it is deleted if it may exist. The name is
     /// not used again, because other participants may have counted it.
     void drop_own();

@@ -130,6 +130,36 @@ TEST_F(MeetingBehind, ServerIsNotBelievedByWhoGivesUp) {
     finish(first);  // the other one counts on it
 }
 
+// ---- who leaves all the same ----
+
+class MeetingThatIsLeft : public MeetingTrouble {
+protected:
+    double_barrier one_{a_, "/b", 2};
+    double_barrier two_{b_, "/b", 2};
+};
+
+TEST_F(MeetingThatIsLeft, ByACallThatIsCanceledLosesNobody) {
+    int rounds = 0;
+    at_every_step(
+        {.of = ensemble_, .stretch = 8ms, .at_least = one_way / 4},
+        [&] {
+            finish_both(enter(one_), enter(two_));
+            std::stop_source stop;
+            auto out = std::make_shared<outcome>();
+            if (rounds++ == 0) {
+                stop.request_stop();
+            }
+            one_.async_leave(stop.get_token(), outcome::into(out, ensemble_));
+            return std::pair(stop, out);
+        },
+        [&](auto& out) { out.first.request_stop(); },
+        [&](const auto& out) {
+            expect_given_up(out.second);
+            EXPECT_FALSE(one_.inside());
+            finish(leave(two_));
+        });
+}
+
 // ---- how a round has ended ----
 
 /// Rounds of three, and one who hears nothing for a while when it has given its place up.
