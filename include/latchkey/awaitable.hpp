@@ -59,12 +59,15 @@ public:
         }
         auto both = std::make_unique<either_stop>(stop, stop_);
         std::stop_token requested = both->requested.get_token();
+        std::stop_token dropped = done.dropped();
         start_(std::move(requested),
-               awaitable_handler<T>([both = std::move(both), done = std::move(done)](
-                                        const error* e, value_type value) mutable {
-                   both.reset();
-                   pass(done, e, std::move(value));
-               }));
+               awaitable_handler<T>(
+                   [both = std::move(both), done = std::move(done)](const error* e,
+                                                                    value_type value) mutable {
+                       both.reset();
+                       pass(done, e, std::move(value));
+                   },
+                   std::move(dropped)));
     }
 
     auto operator co_await() && noexcept { return throwing_awaiter(std::move(*this)); }

@@ -3,6 +3,7 @@
 #include <latchkey/error.hpp>
 #include <latchkey/function.hpp>
 
+#include <stop_token>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -21,7 +22,12 @@ public:
     /// Receives the error, or a null pointer. The error exists only during the call.
     using target = move_only_function<void(const error*, value_type)>;
 
-    explicit awaitable_handler(target done) noexcept : done_(std::move(done)) {}
+    /// A request of `dropped` says that the coroutine has been destroyed.
+    explicit awaitable_handler(target done, std::stop_token dropped = {}) noexcept
+        : done_(std::move(done)), dropped_(std::move(dropped)) {}
+
+    /// Requested: nobody receives the result.
+    [[nodiscard]] const std::stop_token& dropped() const noexcept { return dropped_; }
 
     void operator()(std::error_code ec, value_type value) requires(!std::is_void_v<T>) {
         finish(ec, std::move(value));
@@ -46,6 +52,7 @@ private:
     }
 
     target done_;
+    std::stop_token dropped_;
 };
 
 }  // namespace latchkey::inline v0

@@ -49,10 +49,11 @@ public:
     template <class Awaitable>
     static bool start(std::shared_ptr<awaited_call> self, Awaitable a) {
         try {
-            std::move(a).start(self->stop_.get_token(),
-                               awaitable_handler<T>([self](const error* e, value_type v) {
-                                   self->complete(e, std::move(v));
-                               }));
+            std::move(a).start(
+                self->stop_.get_token(),
+                awaitable_handler<T>(
+                    [self](const error* e, value_type v) { self->complete(e, std::move(v)); },
+                    self->stop_.get_token()));
         } catch (const error& e) {
             self->keep(&e, {});
             self->completed_inside_ = true;

@@ -69,10 +69,10 @@ public:
     ///   those that wait also watches for arrivals: 4 reads for each arrival. In all, about 13 n
     ///   requests for n participants.
     [[nodiscard]] bool enter(std::stop_token stop = {}, std::error_code& ec = throws()) {
-        return enter_within(no_timeout, std::move(stop), ec);
+        return pass_within(true, no_timeout, std::move(stop), ec);
     }
 
-    [[nodiscard]] bool enter(std::error_code& ec) { return enter_within(no_timeout, {}, ec); }
+    [[nodiscard]] bool enter(std::error_code& ec) { return pass_within(true, no_timeout, {}, ec); }
 
     /// Gives up this participant's place, and waits until all participants of the round have left.
     ///
@@ -87,10 +87,10 @@ public:
     ///   that is still inside, chosen at random: 1 request more, then none until that one leaves,
     ///   then 3 or 4 again. That happens about ln(n) times.
     [[nodiscard]] bool leave(std::stop_token stop = {}, std::error_code& ec = throws()) {
-        return leave_within(no_timeout, std::move(stop), ec);
+        return pass_within(false, no_timeout, std::move(stop), ec);
     }
 
-    [[nodiscard]] bool leave(std::error_code& ec) { return leave_within(no_timeout, {}, ec); }
+    [[nodiscard]] bool leave(std::error_code& ec) { return pass_within(false, no_timeout, {}, ec); }
 
     /// enter() and leave() with a timeout. If no server has answered in this time:
     /// errc::unreachable. The place is given up then, as after false.
@@ -98,77 +98,77 @@ public:
     [[nodiscard]] bool enter_for(const Duration& timeout,
                                  std::stop_token stop = {},
                                  std::error_code& ec = throws()) {
-        return enter_within(to_nanoseconds(timeout), std::move(stop), ec);
+        return pass_within(true, to_nanoseconds(timeout), std::move(stop), ec);
     }
 
     template <duration_like Duration>
     [[nodiscard]] bool enter_for(const Duration& timeout, std::error_code& ec) {
-        return enter_within(to_nanoseconds(timeout), {}, ec);
+        return pass_within(true, to_nanoseconds(timeout), {}, ec);
     }
 
     template <time_point_like TimePoint>
     [[nodiscard]] bool enter_until(const TimePoint& deadline,
                                    std::stop_token stop = {},
                                    std::error_code& ec = throws()) {
-        return enter_within(time_left(deadline), std::move(stop), ec);
+        return pass_within(true, time_left(deadline), std::move(stop), ec);
     }
 
     template <duration_like Duration>
     [[nodiscard]] bool leave_for(const Duration& timeout,
                                  std::stop_token stop = {},
                                  std::error_code& ec = throws()) {
-        return leave_within(to_nanoseconds(timeout), std::move(stop), ec);
+        return pass_within(false, to_nanoseconds(timeout), std::move(stop), ec);
     }
 
     template <duration_like Duration>
     [[nodiscard]] bool leave_for(const Duration& timeout, std::error_code& ec) {
-        return leave_within(to_nanoseconds(timeout), {}, ec);
+        return pass_within(false, to_nanoseconds(timeout), {}, ec);
     }
 
     template <time_point_like TimePoint>
     [[nodiscard]] bool leave_until(const TimePoint& deadline,
                                    std::stop_token stop = {},
                                    std::error_code& ec = throws()) {
-        return leave_within(time_left(deadline), std::move(stop), ec);
+        return pass_within(false, time_left(deadline), std::move(stop), ec);
     }
 
     /// enter() and leave() without blocking. `handler` is called once, on the client's callback
     /// thread.
     void async_enter(std::stop_token stop, wait_handler handler) {
-        start_enter(no_timeout, std::move(stop), std::move(handler));
+        start(true, no_timeout, std::move(stop), std::move(handler));
     }
 
     template <duration_like Duration>
     void async_enter(const Duration& timeout, std::stop_token stop, wait_handler handler) {
-        start_enter(to_nanoseconds(timeout), std::move(stop), std::move(handler));
+        start(true, to_nanoseconds(timeout), std::move(stop), std::move(handler));
     }
 
     void async_leave(std::stop_token stop, wait_handler handler) {
-        start_leave(no_timeout, std::move(stop), std::move(handler));
+        start(false, no_timeout, std::move(stop), std::move(handler));
     }
 
     template <duration_like Duration>
     void async_leave(const Duration& timeout, std::stop_token stop, wait_handler handler) {
-        start_leave(to_nanoseconds(timeout), std::move(stop), std::move(handler));
+        start(false, to_nanoseconds(timeout), std::move(stop), std::move(handler));
     }
 
     /// enter() and leave() for coroutines: see awaitable.hpp.
     [[nodiscard]] awaitable<bool> enter_async(std::stop_token stop = {}) {
-        return begin_enter(no_timeout, std::move(stop));
+        return begin(true, no_timeout, std::move(stop));
     }
 
     template <duration_like Duration>
     [[nodiscard]] awaitable<bool> enter_async(const Duration& timeout, std::stop_token stop = {}) {
-        return begin_enter(to_nanoseconds(timeout), std::move(stop));
+        return begin(true, to_nanoseconds(timeout), std::move(stop));
     }
 
     [[nodiscard]] awaitable<bool> leave_async(std::stop_token stop = {}) {
-        return begin_leave(no_timeout, std::move(stop));
+        return begin(false, no_timeout, std::move(stop));
     }
 
     template <duration_like Duration>
     [[nodiscard]] awaitable<bool> leave_async(const Duration& timeout, std::stop_token stop = {}) {
-        return begin_leave(to_nanoseconds(timeout), std::move(stop));
+        return begin(false, to_nanoseconds(timeout), std::move(stop));
     }
 
     /// Whether this participant has entered and not left, in a session that is not lost as far as
@@ -180,12 +180,15 @@ public:
 private:
     class LATCHKEY_HIDDEN impl;
 
-    bool enter_within(std::chrono::nanoseconds timeout, std::stop_token stop, std::error_code& ec);
-    void start_enter(std::chrono::nanoseconds timeout, std::stop_token stop, wait_handler handler);
-    awaitable<bool> begin_enter(std::chrono::nanoseconds timeout, std::stop_token stop);
-    bool leave_within(std::chrono::nanoseconds timeout, std::stop_token stop, std::error_code& ec);
-    void start_leave(std::chrono::nanoseconds timeout, std::stop_token stop, wait_handler handler);
-    awaitable<bool> begin_leave(std::chrono::nanoseconds timeout, std::stop_token stop);
+    bool pass_within(bool enters,
+                     std::chrono::nanoseconds timeout,
+                     std::stop_token stop,
+                     std::error_code& ec);
+    void start(bool enters,
+               std::chrono::nanoseconds timeout,
+               std::stop_token stop,
+               wait_handler handler);
+    awaitable<bool> begin(bool enters, std::chrono::nanoseconds timeout, std::stop_token stop);
 
     std::shared_ptr<impl> impl_;
 };

@@ -5,7 +5,6 @@
 #include "queue/acquire_calls.hpp"
 #include "text/path.hpp"
 
-#include <functional>
 #include <utility>
 
 namespace latchkey::inline v0 {
@@ -13,6 +12,15 @@ namespace {
 
 auto call(std::shared_ptr<double_barrier_state> at, bool enters) {
     return std::make_shared<double_barrier_call>(std::move(at), enters);
+}
+
+/// Of a call to enter whose caller does not learn that it has entered, if it has. Any thread.
+void leave_unnoticed(const std::shared_ptr<double_barrier_state>& at) {
+    auto from = double_barrier_state::state::inside;
+    if (at->now.compare_exchange_strong(from, double_barrier_state::state::changing)) {
+        at->core->post([at] { at->leave_own(); });
+        at->now = double_barrier_state::state::outside;
+    }
 }
 
 }  // namespace
@@ -48,40 +56,43 @@ double_barrier::~double_barrier() {
     }
 }
 
-bool double_barrier::enter_within(std::chrono::nanoseconds timeout,
-                                  std::stop_token stop,
-                                  std::error_code& ec) {
-    return report(ec, [&] { return wait_for(call(impl_, true), timeout, stop); });
-}
-
-void double_barrier::start_enter(std::chrono::nanoseconds timeout,
+bool double_barrier::pass_within(bool enters,
+                                 std::chrono::nanoseconds timeout,
                                  std::stop_token stop,
-                                 wait_handler handler) {
-    start_async(call(impl_, true), timeout, stop, std::move(handler));
+                                 std::error_code& ec) {
+    return report(ec, [&] {
+        const auto passing = call(impl_, enters);
+        try {
+            return wait_for(passing, timeout, stop);
+        } catch (...) {
+            leave_unnoticed(impl_);  // the thread was interrupted
+            throw;
+        }
+    });
 }
 
-awaitable<bool> double_barrier::begin_enter(std::chrono::nanoseconds timeout,
-                                            std::stop_token stop) {
-    return awaitable<bool>(std::bind_front(&double_barrier::start_enter, this, timeout),
-                           std::move(stop));
+void double_barrier::start(bool enters,
+                           std::chrono::nanoseconds timeout,
+                           std::stop_token stop,
+                           wait_handler handler) {
+    start_async(call(impl_, enters), timeout, stop, std::move(handler));
 }
 
-bool double_barrier::leave_within(std::chrono::nanoseconds timeout,
-                                  std::stop_token stop,
-                                  std::error_code& ec) {
-    return report(ec, [&] { return wait_for(call(impl_, false), timeout, stop); });
-}
-
-void double_barrier::start_leave(std::chrono::nanoseconds timeout,
-                                 std::stop_token stop,
-                                 wait_handler handler) {
-    start_async(call(impl_, false), timeout, stop, std::move(handler));
-}
-
-awaitable<bool> double_barrier::begin_leave(std::chrono::nanoseconds timeout,
-                                            std::stop_token stop) {
-    return awaitable<bool>(std::bind_front(&double_barrier::start_leave, this, timeout),
-                           std::move(stop));
+awaitable<bool> double_barrier::begin(bool enters,
+                                      std::chrono::nanoseconds timeout,
+                                      std::stop_token stop) {
+    return awaitable<bool>(
+        [this, enters, timeout](std::stop_token both, awaitable_handler<bool> handler) {
+            auto told = [enters, at = impl_, handler = std::move(handler)](std::error_code ec,
+                                                                           bool passed) mutable {
+                if (enters && passed && handler.dropped().stop_requested()) {
+                    leave_unnoticed(at);
+                }
+                handler(ec, passed);
+            };
+            start(enters, timeout, std::move(both), std::move(told));
+        },
+        std::move(stop));
 }
 
 bool double_barrier::inside() const noexcept {

@@ -2,6 +2,8 @@
 // it hears late.
 #include "every_step.hpp"
 #include "meeting_fixture.hpp"
+#include "plain_coroutine.hpp"
+#include "queued_executor.hpp"
 #include "result_codes.hpp"
 
 #include <algorithm>
@@ -158,6 +160,31 @@ TEST_F(MeetingThatIsLeft, ByACallThatIsCanceledLosesNobody) {
             EXPECT_FALSE(one_.inside());
             finish(leave(two_));
         });
+}
+
+plain_coroutine wait_inside(double_barrier& b, bool& entered) {
+    entered = co_await b.enter_async();
+}
+
+/// The result is on its way to the executor when the coroutine is destroyed.
+TEST_F(MeetingThatIsLeft, ByACoroutineThatIsDestroyedLosesNobody) {
+    queued_executor queue;
+    client c = connected({.session_timeout = 12s, .executor = queue.executor()});
+    double_barrier one(c, "/b", 2);
+    bool entered = false;
+    auto waits = wait_inside(one, entered);
+    finish(enter(two_));
+    ASSERT_TRUE(comes_true([&] { return queue.size() == 1; }));
+    waits.destroy();
+    queue.run_all();
+    EXPECT_FALSE(entered || one.inside());
+    finish(leave(two_));
+    const auto again = enter(one);
+    finish(enter(two_));
+    EXPECT_TRUE(comes_true([&] {
+        queue.run_all();
+        return again->passed;
+    }));
 }
 
 // ---- how a round has ended ----

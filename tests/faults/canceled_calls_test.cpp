@@ -240,5 +240,27 @@ TEST_F(CanceledCall, JoinThatIsInterruptedWhenItHasJustEnteredLeavesNoMember) {
     }
 }
 
+TEST_F(CanceledCall, EnterThatIsInterruptedWhenItHasJustEnteredLeaves) {
+    double_barrier d(c_, "/double", 1);
+    for (int i = 0; i < 200; ++i) {
+        bool entered = false;
+        boost::thread enters([&] {
+            try {
+                entered = d.enter();
+            } catch (const boost::thread_interrupted&) {
+                EXPECT_FALSE(d.inside());
+            }
+        });
+        while (!servers_.exists("/double/ready")) {
+            std::this_thread::yield();
+        }
+        enters.interrupt();
+        enters.join();
+        ASSERT_EQ(d.inside(), entered);
+        ASSERT_TRUE(entered ? d.leave() : d.enter() && d.leave());
+        ASSERT_TRUE(eventually([&] { return servers_.children("/double").empty(); }));
+    }
+}
+
 }  // namespace
 }  // namespace latchkey::test
