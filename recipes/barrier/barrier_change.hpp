@@ -27,14 +27,15 @@ private:
     }
 
     task<attempted> attempt() override {
-        const auto above = creates_ ? core()->create_parents(request_.path, request_.access)
-                                    : directory_creation();
+        if (creates_) {
+            above_ = above_.then(core()->create_parents(request_.path, request_.access));
+        }
         auto sent = core()->send(request_);
         const reply r = co_await sent;
         if (r.ok() || r.code == (creates_ ? result_code::node_exists : result_code::no_node)) {
             co_return result{{}, true};
         }
-        const result_code why = above.cause_of(r.code);
+        const result_code why = above_.cause_of(r.code);
         if (why == result_code::no_node || why == result_code::throttled || outcome_unknown(why)) {
             co_return std::nullopt;
         }
@@ -43,6 +44,7 @@ private:
 
     const bool creates_;
     const request request_;
+    directory_creation above_;
 };
 
 }  // namespace latchkey::inline v0

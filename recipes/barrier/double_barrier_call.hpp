@@ -107,7 +107,8 @@ private:
     /// shows all others. A participant that has seen too few leaves it to a later one, so that not
     /// all of them try.
     bool opens_ = false;
-    bool keeps_ = false;      ///< watches all arrivals and departures, for the others
+    bool keeps_ = false;  ///< watches all arrivals and departures, for the others
+    directory_creation above_;
     bool withdraws_ = false;  ///< the call to enter is given up
     timer withdrawal_limit_;
     bool in_doubt_ = false;  ///< the delete was sent, and its answer was lost

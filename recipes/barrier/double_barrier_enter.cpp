@@ -224,12 +224,11 @@ void double_barrier_call::create_own() {
         at_->own = std::string(double_barrier_round::prefix) + guid(core()->loop());
         at_->session = core()->session_id();
     }
-    directory_creation above;
     if (!at_->directory_known) {
-        above = core()->create_parents(directory, access);
+        above_ = above_.then(core()->create_parents(directory, access));
         // Not a container: its version must outlive the last participant that leaves.
         core()->submit(request::create(directory, {}, create_mode::persistent, access),
-                       above.level());
+                       above_.level());
         core()->look_at_access(directory, access);
     }
     opens_ = true;
@@ -238,7 +237,7 @@ void double_barrier_call::create_own() {
                                    at_->recipe.data(lock_mode::exclusive),
                                    create_mode::ephemeral,
                                    access),
-                   [at = at_, name = at_->own, above](const reply& r) {
+                   [at = at_, name = at_->own, above = above_](const reply& r) {
                        at->not_placed_why = above.cause_of(r.code);
                        if (name == at->own && !may_be_applied(r.code)) {
                            --at->unanswered;

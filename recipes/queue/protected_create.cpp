@@ -44,9 +44,8 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
             continue;
         }
         sent_ = true;
-        std::vector<directory_creation> made;
         if (!directory_known_) {
-            made = create_directories();
+            create_directories();
         }
         auto creating = core_->send(creation());
         std::optional<oneshot<reply>> looking;
@@ -67,7 +66,7 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
         if (created.ok()) {
             co_return joined_from(created, zxid, std::move(lists));
         }
-        const next then = after_refusal(created, made);
+        const next then = after_refusal(created);
         if (then == next::refuse) {
             co_return joined{.why = refused_};
         }
@@ -77,7 +76,7 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
             // next create follows soon. If they cannot succeed, the answer to the last step's early
             // question may refuse the attempt meanwhile.
             sent_ = false;
-            const bool soon = std::ranges::all_of(made, &directory_creation::repeated);
+            const bool soon = std::ranges::all_of(made_, &directory_creation::repeated);
             auto pause = until_called_back([this, soon](loop::task resume) {
                 soon ? retry_.soon(std::move(resume)) : retry_.later(std::move(resume));
             });
@@ -117,15 +116,13 @@ request protected_create::creation() const {
     return request::multi(std::move(together));
 }
 
-std::vector<directory_creation> protected_create::create_directories() {
-    if (recipe_->step_maker) {
-        return {recipe_->step_maker->create_directories(*core_, *recipe_)};
+void protected_create::create_directories() {
+    made_.resize(directories_.size());
+    for (std::size_t i = 0; i < made_.size(); ++i) {
+        made_[i] = made_[i].then(
+            recipe_->step_maker ? recipe_->step_maker->create_directories(*core_, *recipe_)
+                                : core_->create_directories(directories_[i], *recipe_->access));
     }
-    std::vector<directory_creation> made;
-    for (const std::string& directory : directories_) {
-        made.push_back(core_->create_directories(directory, *recipe_->access));
-    }
-    return made;
 }
 
 protected_create::joined protected_create::joined_from(
@@ -153,8 +150,7 @@ protected_create::joined protected_create::joined_from(
 }
 
 /// What follows when the create was not answered with success.
-protected_create::next protected_create::after_refusal(
-    const reply& created, const std::vector<directory_creation>& made) {
+protected_create::next protected_create::after_refusal(const reply& created) {
     const std::size_t directory = created.refused_operation().value_or(0);
     const std::string& where = directories_.at(directory);
     if (refused_for_good(created.code)) {
@@ -165,7 +161,7 @@ protected_create::next protected_create::after_refusal(
         case result_code::no_node: {
             // The directory was removed a moment ago, or could not be created.
             const result_code why =
-                made.empty() ? created.code : made.at(directory).cause_of(created.code);
+                made_.empty() ? created.code : made_.at(directory).cause_of(created.code);
             if (why != result_code::no_node) {
                 refused_ = failure_of(why, where);
                 return next::refuse;

@@ -72,12 +72,11 @@ private:
     enum class next : std::uint8_t { refuse, create_again, search };
 
     [[nodiscard]] request creation() const;
-    [[nodiscard]] std::vector<directory_creation> create_directories();
+    void create_directories();
     [[nodiscard]] joined joined_from(const reply& created,
                                      std::int64_t zxid,
                                      std::vector<directory_lists::answer> lists) const;
-    [[nodiscard]] next after_refusal(const reply& created,
-                                     const std::vector<directory_creation>& made);
+    [[nodiscard]] next after_refusal(const reply& created);
 
     [[nodiscard]] task<std::optional<joined>> search();
     [[nodiscard]] std::optional<candidates> candidates_in(
@@ -96,6 +95,7 @@ private:
     const std::vector<std::string> directories_;
     std::string prefix_;
     bool directory_known_;
+    std::vector<directory_creation> made_;  ///< while the directories are not known
     bool sent_ = false;
     bool given_up_ = false;
     failure refused_;  ///< reported when it is known what is there

@@ -99,10 +99,10 @@ task<failure> persistent_node::keep() {
 task<persistent_node::looked> persistent_node::look(change_watch watch, bool creates) {
     looked seen;
     oneshot<reply> created;
-    directory_creation above;
     const bool may_have_existed = creates_->may_exist;
     if (creates && !directory_known_) {
-        above = core_->create_directories(std::string(parent_of(settings_.path)), settings_.access);
+        above_ = above_.then(
+            core_->create_directories(std::string(parent_of(settings_.path)), settings_.access));
     }
     if (creates) {
         creates_->may_exist = true;
@@ -116,7 +116,7 @@ task<persistent_node::looked> persistent_node::look(change_watch watch, bool cre
     auto asked = watch.send(*core_, request::get(settings_.path));
     if (creates) {
         const reply r = co_await created;
-        const result_code code = above.cause_of(r.code);
+        const result_code code = above_.cause_of(r.code);
         const bool is_there = code == result_code::ok || code == result_code::node_exists;
         directory_known_ = is_there || (directory_known_ && r.code != result_code::no_node);
         seen.refused = !is_there && !outcome_unknown(code);

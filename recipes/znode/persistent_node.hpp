@@ -91,6 +91,7 @@ private:
     resumption on_new_data_;
     bool written_ = false;  ///< the znode has the newest data, or is going to be looked at
     bool directory_known_ = false;
+    directory_creation above_;
     bool taken_ = false;
     bool reported_ = false;  ///< the present refusal was reported
     bool makes_again_ = true;

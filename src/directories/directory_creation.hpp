@@ -19,8 +19,13 @@ public:
         return [state = state_](const reply& r) { state->note(r.code); };
     }
 
-    /// Why a level cannot be created, as is known.
-    void note_refusal(result_code why) const noexcept { state_->note(why); }
+    /// For a caller that tries again: until the servers have answered the creates of `next`, what
+    /// they answered to these counts.
+    [[nodiscard]] directory_creation then(const directory_creation& next) const noexcept {
+        state_->before = nullptr;
+        next.state_->before = state_;
+        return next;
+    }
 
     /// The levels that are missing were sent just now: what is sent next comes behind them.
     void note_repetition() const noexcept { state_->repeated = true; }
@@ -30,22 +35,24 @@ public:
     /// Why a create in the directory was answered with `code`: with NONODE, because the directory
     /// itself was refused, or because another client has just deleted it (NONODE).
     [[nodiscard]] result_code cause_of(result_code code) const noexcept {
-        return code == result_code::no_node && state_->last != result_code::ok ? state_->last
-                                                                               : code;
+        const result_code why = (state_->before ? *state_->before : *state_).last;
+        return code == result_code::no_node && why != result_code::ok ? why : code;
     }
 
 private:
     struct state {
         result_code last = result_code::ok;
         bool repeated = false;
+        std::shared_ptr<state> before;
 
         void note(result_code code) noexcept {
-            if (code == result_code::throttled || outcome_unknown(code)) {
-                last = result_code::ok;  // the next try shows it
-            } else if (code != result_code::no_node) {
-                // NONODE is what follows from the refusal of the level above, or the servers have
-                // just removed that level.
-                last = code == result_code::node_exists ? result_code::ok : code;
+            // NONODE is what follows from the refusal of the level above, or the servers have just
+            // removed that level.
+            if (code != result_code::no_node) {
+                const bool refused = code != result_code::node_exists &&
+                                     code != result_code::throttled && !outcome_unknown(code);
+                last = refused ? code : result_code::ok;  // of the others the next try shows it
+                before = nullptr;
             }
         }
     };

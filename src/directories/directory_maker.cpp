@@ -87,34 +87,15 @@ void directory_maker::note_parent(walk& w, const reply& list) {
         const bool usable = list.ok() && !list.access.empty() &&
                             std::none_of(list.access.begin(), list.access.end(), &is_hidden);
         w.above = usable ? list.access : w.access;
-    } else if (list.code == result_code::no_node && w.known > 0) {
-        const auto why = refused_.find(w.levels[w.known - 1]);
-        if (why != refused_.end()) {
-            w.made.note_refusal(why->second);
-        }
     } else {
-        w.answered = false;
+        w.answered = w.answered && list.code == result_code::no_node && w.known > 0;
     }
 }
 
 void directory_maker::create_missing(const walk& w) {
     w.made.note_repetition();
     for (std::size_t i = w.known - 1; i < w.levels.size(); ++i) {
-        const std::string& level = w.levels[i];
-        create(level,
-               i < w.parents ? w.above : w.access,
-               [this, level, done = w.made.level()](const reply& r) {
-                   const bool refused = !r.ok() && r.code != result_code::node_exists &&
-                                        r.code != result_code::no_node &&
-                                        r.code != result_code::throttled &&
-                                        !outcome_unknown(r.code);
-                   if (!refused) {
-                       refused_.erase(level);
-                   } else if (refused_.size() < most_paths) {
-                       refused_[level] = r.code;
-                   }
-                   done(r);
-               });
+        create(w.levels[i], i < w.parents ? w.above : w.access, w.made.level());
     }
 }
 

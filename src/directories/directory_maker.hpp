@@ -6,7 +6,6 @@
 #include "session/session.hpp"
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -57,7 +56,6 @@ private:
     void note_access(const std::string& path, const acl& wanted, const acl& found);
 
     const effects effects_;
-    std::map<std::string, result_code> refused_;  ///< levels that could not be created
     std::set<std::string> exposed_;
 };
 

@@ -1,6 +1,8 @@
 #include "directories/directory_maker.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -46,8 +48,10 @@ protected:
         return a;
     }
 
-    void answer_all() {
-        while (!waiting_.empty()) {
+    void answer_all() { answer_next(std::numeric_limits<std::size_t>::max()); }
+
+    void answer_next(std::size_t count) {
+        for (; count > 0 && !waiting_.empty(); --count) {
             auto first = std::move(waiting_.front());
             waiting_.erase(waiting_.begin());
             first.second(answer(first.first));
@@ -59,6 +63,9 @@ protected:
         answer_all();
         return made;
     }
+
+    /// What a make() of "/p/lock" sends: two levels, the directory, and a look at it.
+    static constexpr std::size_t looks = 4;
 
     std::map<std::string, acl> lists_{{"/", open_unsafe_acl()}};
     std::string refusing_;
@@ -110,9 +117,34 @@ TEST_F(DirectoryMaker, SaysWhyALevelCannotBeCreatedWhenItIsTriedAgain) {
     for (int i = 0; i < 2; ++i) {
         EXPECT_EQ(made("/p/lock").cause_of(result_code::no_node), result_code::no_auth);
     }
+    const auto before = made("/p/lock");
+    const auto again = before.then(maker_.make("/p/lock", own, last_level::access));
+    answer_next(looks);
+    EXPECT_EQ(again.cause_of(result_code::no_node), result_code::no_auth);
+    answer_all();
+    EXPECT_EQ(again.cause_of(result_code::no_node), result_code::no_auth);
+}
+
+TEST_F(DirectoryMaker, SaysNothingOfWhatAnEarlierCallWasRefused) {
+    refusing_ = "/";
+    made("/p/lock");
     refusing_.clear();
-    EXPECT_EQ(made("/p/lock").cause_of(result_code::no_node), result_code::no_node);
+    const auto later = maker_.make("/p/lock", own, last_level::access);
+    answer_next(looks);
+    EXPECT_EQ(later.cause_of(result_code::no_node), result_code::no_node);
+    answer_all();
+    EXPECT_TRUE(later.repeated());
+    EXPECT_EQ(later.cause_of(result_code::no_node), result_code::no_node);
     EXPECT_EQ(lists_["/p/lock"], own);
+}
+
+TEST_F(DirectoryMaker, SaysNothingOfALevelThatExistsWhenItIsTriedAgain) {
+    refusing_ = "/";
+    const auto before = made("/p/lock");
+    lists_["/p"] = team;
+    const auto again = before.then(maker_.make("/p/lock", own, last_level::access));
+    answer_all();
+    EXPECT_EQ(again.cause_of(result_code::no_node), result_code::no_node);
 }
 
 TEST_F(DirectoryMaker, ReportsADirectoryThatIsOpenOnce) {
