@@ -18,7 +18,7 @@ auto call(std::shared_ptr<double_barrier_state> at, bool enters) {
 void leave_unnoticed(const std::shared_ptr<double_barrier_state>& at) {
     auto from = double_barrier_state::state::inside;
     if (at->now.compare_exchange_strong(from, double_barrier_state::state::changing)) {
-        at->core->post([at] { at->leave_own(); });
+        at->core->post([at] { at->drop_own(true); });
         at->now = double_barrier_state::state::outside;
     }
 }

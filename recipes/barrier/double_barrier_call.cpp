@@ -19,15 +19,11 @@ constexpr auto longest_withdrawal = std::chrono::seconds(1);
 
 }  // namespace
 
-void double_barrier_state::leave_own() {
-    if (!own.empty() && session == core->session_id() && core->connected()) {
+void double_barrier_state::drop_own(bool leaves) {
+    const bool in_session = session == core->session_id();
+    if (in_session && may_exist() && leaves && core->connected()) {
         core->submit(leaving(), [](const reply&) {});
     }
-    drop_own();
-}
-
-void double_barrier_state::drop_own() {
-    const bool in_session = session == core->session_id();
     if (in_session && may_exist()) {
         core->deletes().add(path_of(own), nullptr);
     }
@@ -95,10 +91,8 @@ void double_barrier_call::session_ended(loss_reason) {
     const bool was_inside = !enters_ && !at_->own.empty();
     drop_attempt();
     at_->drop_own();
-    if (was_inside) {
-        finish(session_over());
-    } else if (withdraws_) {
-        finish({});
+    if (was_inside || withdraws_) {
+        finish(was_inside ? session_over() : result());
     }
 }
 
@@ -106,10 +100,8 @@ void double_barrier_call::note_end(const result& r) {
     const bool is_inside = enters_ && r.value;
     withdrawal_limit_.cancel();
     at_->now = is_inside ? state::inside : state::outside;
-    if (!enters_) {
-        at_->leave_own();
-    } else if (!is_inside || at_->abandoned) {
-        at_->drop_own();
+    if (!is_inside || at_->abandoned) {
+        at_->drop_own(!enters_);
     }
 }
 

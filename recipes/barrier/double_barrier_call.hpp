@@ -52,12 +52,10 @@ struct double_barrier_state {
             {request::remove(path_of(own)), request::set(recipe.directory, round.note())});
     }
 
-    /// Does so without waiting. The others see a loss only if it cannot be sent now.
-    void leave_own();
-
     /// The own znode is gone, or is not wanted any more: it is deleted if it may exist. The name is
-    /// not used again, because other participants may have counted it.
-    void drop_own();
+    /// not used again, because other participants may have counted it. `leaves`: from inside, and
+    /// the others see a loss only if that cannot be sent now.
+    void drop_own(bool leaves = false);
 };
 
 /// One call of enter() or leave().
