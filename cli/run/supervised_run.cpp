@@ -257,7 +257,7 @@ void supervised_run::on_report(const supervisor_report& report) {
         case kind::ended:
             return on_command_end(report.number);
         case kind::ended_by_loss:
-            return on_killed_in_time();
+            return on_killed_in_time(report.number);
         case kind::supervisor_died:
             return on_supervisor_death();
     }
@@ -269,8 +269,7 @@ void supervised_run::on_command_end(int wait_status) {
     if (!held_->valid()) {
         // The command may have worked without the lock, if only at its very end.
         report_loss(" while the command ran");
-        end_term(exit_status::lock_lost, false);
-        return;
+        return end_lost_term(exit_status::lock_lost, wait_status);
     }
     asked_to_end_ = forwarded_.end_latchkey(wait_status);
     const bool succeeded = command_status_ == exit_status::success;
@@ -312,12 +311,17 @@ void supervised_run::keep_or_end() {
 }
 
 /// Before the deadline, the command and all that it started are dead.
-void supervised_run::on_killed_in_time() {
+void supervised_run::on_killed_in_time(int wait_status) {
     const bool by_limit = is_over_by_limit();
     if (!by_limit) {
         report_loss("; the command was ended");
     }
-    end_term(by_limit ? exit_status::held_too_long : exit_status::lock_lost, false);
+    end_lost_term(by_limit ? exit_status::held_too_long : exit_status::lock_lost, wait_status);
+}
+
+/// A signal that was meant to end latchkey ends it also then.
+void supervised_run::end_lost_term(int status, int wait_status) {
+    forwarded_.end_latchkey(wait_status) ? finish(status) : end_term(status, false);
 }
 
 bool supervised_run::is_over_by_limit() const {

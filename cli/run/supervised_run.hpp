@@ -66,7 +66,7 @@ private:
     void on_reports();
     void on_report(const supervisor_report& report);
     void on_command_end(int wait_status);
-    void on_killed_in_time();
+    void on_killed_in_time(int wait_status);
     void on_supervisor_death();
 
     void start_command();
@@ -81,6 +81,7 @@ private:
     void renew_deadline();
     void release();
     void end_term(int status, bool pause);
+    void end_lost_term(int status, int wait_status);
 
     void finish(int status) { loop_.finish(status); }
 

@@ -1,5 +1,4 @@
 #include <latchkey/leader_latch.hpp>
-#include <latchkey/leader_observer.hpp>
 
 #include "elect_fixture.hpp"
 
@@ -15,10 +14,7 @@ namespace latchkey::test {
 
 namespace {
 
-class ElectCommand : public elect_fixture {
-protected:
-    void break_leadership() { remove_znode(leader_observer::leader(view(), path_).value().path); }
-};
+class ElectCommand : public elect_fixture {};
 
 TEST_F(ElectCommand, OnceItExitsWithTheCommandsStatus) {
     const std::string script = "echo $LATCHKEY_PATH $LATCHKEY_NODE $LATCHKEY_TOKEN; exit 42";

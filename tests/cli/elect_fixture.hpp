@@ -30,6 +30,9 @@ protected:
         return eventually([&] { return candidates() == words_of(expected); });
     }
 
+    /// Another client deletes the leader's znode.
+    void break_leadership() { remove_znode(leader_observer::leader(view(), path_).value().path); }
+
     /// Of lines that commands write, a token each.
     [[nodiscard]] std::vector<long long> numbers_in(const std::string& file) const {
         std::vector<long long> all;
