@@ -10,6 +10,7 @@
 #include "output/signals.hpp"
 #include "text/escape.hpp"
 
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <utility>
@@ -110,13 +111,16 @@ int dev_server_command(const std::vector<std::string>& arguments, status_output&
     how.exists_needs_read = !options.open_exists;
     testing::ensemble servers(how);
     const std::string listening = servers.serve(options.address, options.port);
-    if (!write_to_stdout(listening + "\n")) {
-        return exit_status::output_failed;
-    }
-    output.event("listening",
-                 "a ZooKeeper ensemble for development listens on " + listening +
-                     "; it keeps nothing on disk: all data is lost when it ends");
     main_loop loop(arrived);
+    loop.post([&] {
+        const auto waits = [&] { return loop.take_signals(); };
+        if (!write_to_stdout(listening + "\n", waits) && errno != ETIMEDOUT) {
+            return loop.finish(exit_status::output_failed);
+        }
+        output.event("listening",
+                     "a ZooKeeper ensemble for development listens on " + listening +
+                         "; it keeps nothing on disk: all data is lost when it ends");
+    });
     return loop.run_until_ended(output);
 }
 

@@ -65,7 +65,8 @@ int monitor::run(const std::function<void()>& read) {
 }
 
 void monitor::print(std::string_view text) {
-    if (!loop_.finished() && !write_to_stdout(text)) {
+    const auto waits = [this] { return loop_.take_signals(); };
+    if (!loop_.finished() && !write_to_stdout(text, waits) && errno != ETIMEDOUT) {
         output_.error(fmt::format("cannot write to stdout: {}", std::strerror(errno)));
         loop_.finish(exit_status::output_failed);
     }

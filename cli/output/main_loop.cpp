@@ -70,11 +70,15 @@ int main_loop::run_until_ended(const status_output& output) {
     return run();
 }
 
-void main_loop::dispatch(const task& t) {
+bool main_loop::take_signals() {
     for (int signal = arrived_.read(); signal != 0 && !status_; signal = arrived_.read()) {
         on_signal_(signal);
     }
-    if (!status_) {
+    return !status_;
+}
+
+void main_loop::dispatch(const task& t) {
+    if (take_signals()) {
         t();
     }
 }

@@ -41,6 +41,9 @@ public:
 
     [[nodiscard]] bool finished() const noexcept { return status_.has_value(); }
 
+    /// Handles the signals that have arrived. False if the loop has ended. For a task that waits.
+    bool take_signals();
+
     /// Any thread.
     void post(task t);
 

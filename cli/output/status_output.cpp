@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -13,7 +14,9 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace latchkey::cli {
@@ -35,8 +38,20 @@ std::string clock_time(const char* format, tm* (*convert)(const time_t*, tm*)) {
 constexpr std::string_view erase_line = "\r\x1b[K";
 
 void write_to_stderr(std::string_view text) {
+    static std::atomic<bool> stalled = false;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    const auto waits = [&] { return !stalled && std::chrono::steady_clock::now() < end; };
     // There is no other place to report that stderr cannot be written.
-    static_cast<void>(write_to(STDERR_FILENO, text));
+    stalled = !write_to(STDERR_FILENO, text, waits) && errno == ETIMEDOUT;
+}
+
+/// How much of a text may be written there at a time, so that it does not block when poll() finds
+/// room.
+std::size_t most_at_once(int fd) {
+    struct stat status {};
+
+    const bool may_be_full = ::fstat(fd, &status) == 0 && !S_ISREG(status.st_mode);
+    return may_be_full ? PIPE_BUF : std::string_view::npos;
 }
 
 std::size_t columns_of_stderr() {
@@ -122,14 +137,24 @@ void status_output::event(std::string_view name,
     }
 }
 
-bool write_to_stdout(std::string_view text) {
-    return write_to(STDOUT_FILENO, text);
+bool write_to_stdout(std::string_view text, const wait_for_reader& waits) {
+    return write_to(STDOUT_FILENO, text, waits);
 }
 
-bool write_to(int fd, std::string_view text) {
+bool write_to(int fd, std::string_view text, const wait_for_reader& waits) {
+    const std::size_t most = most_at_once(fd);
     while (!text.empty()) {
-        const auto size = ::write(fd, text.data(), text.size());
-        if (size < 0 && errno != EINTR) {
+        pollfd room{fd, POLLOUT, 0};
+        if (::poll(&room, 1, 20) == 0) {
+            if (waits && !waits()) {
+                errno = ETIMEDOUT;
+                return false;
+            }
+            continue;
+        }
+        // The command may have made a pipe that it shares non-blocking.
+        const auto size = ::write(fd, text.data(), std::min(text.size(), most));
+        if (size < 0 && errno != EINTR && errno != EAGAIN) {
             return false;
         }
         text.remove_prefix(size > 0 ? static_cast<std::size_t>(size) : 0);

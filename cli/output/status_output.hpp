@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,8 +11,10 @@
 namespace latchkey::cli {
 
 /// What latchkey prints on stderr: plain lines for people, or JSON objects for programs. Each line
-/// is written by one system call, so that the lines of several processes do not mix. Text from
-/// other programs must have passed through escaped(). Copies share the line of progress.
+/// is written by one system call, so that the lines of several processes do not mix. What nobody
+/// takes within a second is dropped, and so is all that follows until stderr is read again: the
+/// command has to be watched. Text from other programs must have passed through escaped(). Copies
+/// share the line of progress.
 class status_output {
 public:
     enum class volume { quiet, normal, verbose };
@@ -47,9 +50,13 @@ private:
     std::shared_ptr<std::atomic<bool>> progress_ = std::make_shared<std::atomic<bool>>(false);
 };
 
-/// Writes the whole text at once; false with errno set if that fails.
-[[nodiscard]] bool write_to(int fd, std::string_view text);
-[[nodiscard]] bool write_to_stdout(std::string_view text);
+/// Asked every 20 ms, while a pipe or terminal is full, whether to wait on.
+using wait_for_reader = std::function<bool()>;
+
+/// Writes the whole text, by one system call if it fits into PIPE_BUF; false with errno set if that
+/// fails. ETIMEDOUT: `waits` has returned false; part of the text may be written.
+[[nodiscard]] bool write_to(int fd, std::string_view text, const wait_for_reader& waits = {});
+[[nodiscard]] bool write_to_stdout(std::string_view text, const wait_for_reader& waits = {});
 
 /// Writes a result. Throws command_failure if stdout cannot be written, also if it is a pipe
 /// without a reader.

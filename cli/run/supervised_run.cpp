@@ -7,6 +7,7 @@
 #include "text/escape.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include <fmt/format.h>
@@ -163,7 +164,12 @@ void supervised_run::start_command() {
 
 void supervised_run::print_held() {
     enter(phase::holding);
-    if (!write_to_stdout(lines_of(*held_, options_))) {
+    const auto waits = [this] {
+        const bool wanted = held_->hand_over_requested.stop_requested();
+        const auto left = limits_.left(boottime_clock::now());
+        return loop_.take_signals() && held_->valid() && !wanted && left.count() > 0;
+    };
+    if (!write_to_stdout(lines_of(*held_, options_), waits) && errno != ETIMEDOUT) {
         report_.not_written();
         finish(exit_status::output_failed);
     }

@@ -100,9 +100,7 @@ void serve_run::listen() {
 
 int serve_run::execute() {
     const std::string address = address_text(options_.listen, server_->port());
-    if (!write_to_stdout(address + "\n")) {
-        return exit_status::output_failed;
-    }
+    all_.print(address + "\n");
     output_.event("listening", "listening on " + address);
     return all_.loop().run_until_ended(output_);
 }

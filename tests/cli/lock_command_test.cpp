@@ -215,6 +215,13 @@ TEST_F(LockCommand, SignalWhileWaitingLeavesTheQueue) {
     }
 }
 
+TEST_F(LockCommand, SignalEndsAHoldThatNobodyReadsOf) {
+    const auto p = run("lock --verbose PATH", {}, {.stalled = {1}});
+    ASSERT_TRUE(eventually_says(p, "acquired"));
+    EXPECT_EQ(status_after(SIGTERM, p), 0);
+    EXPECT_EQ(participants(), 0U);
+}
+
 TEST_F(LockCommand, SignalThatWasIgnoredAtTheStartStaysIgnored) {
     const auto holder = holding("lock PATH");
     const auto waiting = run_sh("lock PATH", "kill -HUP $$; exit 4", {.ignored_signals = {SIGHUP}});

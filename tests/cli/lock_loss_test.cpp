@@ -35,6 +35,16 @@ TEST_F(LockLoss, ByADeletedZnodeKillsTheCommandAndAllItStarted) {
     EXPECT_TRUE(processes.is_dead());
 }
 
+TEST_F(LockLoss, IsTheEndAlsoIfNobodyReadsStderr) {
+    const auto p = run("lock --verbose PATH",
+                       {"--", "/bin/sh", "-c", "echo $$ >$DIR/main; exec sleep 1000"},
+                       {.stalled = {2}});
+    const pid_t main = folder_.pid_in("main");
+    break_lock();
+    EXPECT_EQ(p->wait(), 76);
+    EXPECT_TRUE(dead(main));
+}
+
 TEST_F(LockLoss, IsReportedEvenWhenTheCommandWouldHaveSucceeded) {
     const auto p = run_sh("lock PATH", at_term("exit 0"));
     static_cast<void>(folder_.pid_in("main"));
@@ -65,6 +75,13 @@ TEST_F(LockLoss, ByStoppingLatchkeyKillsTheCommandBeforeTheNextHolderRuns) {
     holder->send(SIGCONT);
     EXPECT_THAT(err_of(holder, 76), HasSubstr(path_));
     EXPECT_EQ(participants(), 1U);
+}
+
+TEST_F(LockLoss, OfAHoldThatNobodyReadsOfIsReported) {
+    const auto p = run("lock --verbose PATH", {}, {.stalled = {1}});
+    ASSERT_TRUE(eventually_says(p, "acquired"));
+    break_lock();
+    EXPECT_THAT(err_of(p, 76), HasSubstr(path_ + " lost"));
 }
 
 TEST_F(LockLoss, OfAHoldWithoutCommandIsReportedAfterAStop) {

@@ -37,6 +37,18 @@ void redirect_to_nobody(int fd) {
     ::close(ends[1]);
 }
 
+/// The process has the pipe's other end itself.
+void redirect_to_full_pipe(int fd) {
+    int ends[2];
+    if (::pipe(ends) != 0 || ::fcntl(ends[1], F_SETFL, O_NONBLOCK) != 0) {
+        ::_exit(120);
+    }
+    while (::write(ends[1], "x", 1) == 1) {
+    }
+    ::fcntl(ends[1], F_SETFL, 0);
+    ::dup2(ends[1], fd);
+}
+
 void set_signals(const std::vector<int>& ignored) {
     for (int signal = 1; signal < NSIG; ++signal) {
         std::signal(signal, SIG_DFL);
@@ -112,6 +124,9 @@ program::program(const std::vector<std::string>& arguments,
         }
         if (surroundings.closed_stdout) {
             redirect_to_nobody(STDOUT_FILENO);
+        }
+        for (const int fd : surroundings.stalled) {
+            redirect_to_full_pipe(fd);
         }
         for (const int fd : surroundings.closed) {
             ::close(fd);

@@ -21,6 +21,7 @@ struct program_surroundings {
     std::string standard_input = {};
     std::vector<int> ignored_signals = {};
     bool closed_stdout = false;      ///< a pipe without a reader
+    std::vector<int> stalled = {};   ///< a full pipe that nobody reads, of 1 and 2
     bool terminal = false;           ///< has one of its own, of 120 columns, for 0, 1 and 2
     std::vector<int> closed = {};    ///< closed descriptors, of 0, 1 and 2
     std::optional<uid_t> user = {};  ///< another one; only root can start it
