@@ -233,6 +233,8 @@ void supervised_run::on_hand_over_requested() {
         report_.hand_over_requested();
         supervisor_->forward(SIGTERM);
         handing_over_ = true;
+    } else if (phase_ == phase::recording) {
+        handing_over_ = true;
     } else if (phase_ == phase::holding) {
         end_term(exit_status::success, false);
     } else if (phase_ == phase::keeping) {

@@ -107,7 +107,7 @@ private:
     std::optional<loss_command> loss_command_;
     int cancelled_by_ = 0;
     forwarded_signals forwarded_;
-    bool handing_over_ = false;  ///< the command got TERM because another client is to have it
+    bool handing_over_ = false;  ///< another client is to have it; the command got TERM
     bool asked_to_end_ = false;  ///< a signal that latchkey forwarded has ended the command
     int command_status_ = 0;     ///< of a command that has ended
     bool loss_is_reported_ = false;
