@@ -41,8 +41,10 @@ void run_for_a_while(const std::vector<std::string>& words,
 loss_command::loss_command(const std::string& text,
                            const std::vector<environment_setting>& settings,
                            const signals& inherited)
-    : waiting_([words = std::vector<std::string>{"/bin/sh", "-c", text}, settings, &inherited] {
-          run_for_a_while(words, settings, inherited);
-      }) {}
+    : waiting_(
+          [this, words = std::vector<std::string>{"/bin/sh", "-c", text}, settings, &inherited] {
+              run_for_a_while(words, settings, inherited);
+              ended_ = true;
+          }) {}
 
 }  // namespace latchkey::cli

@@ -3,6 +3,7 @@
 #include "output/signals.hpp"
 #include "supervisor/command_process.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -22,7 +23,10 @@ public:
                  const std::vector<environment_setting>& settings,
                  const signals& inherited);
 
+    [[nodiscard]] bool has_ended() const noexcept { return ended_; }
+
 private:
+    std::atomic<bool> ended_ = false;
     std::jthread waiting_;
 };
 

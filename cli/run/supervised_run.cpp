@@ -65,7 +65,7 @@ int supervised_run::execute() {
     recording_.stop_and_join();
     release();
     client_.close();
-    loss_command_.reset();
+    loss_commands_.clear();
     return status;
 }
 
@@ -365,7 +365,8 @@ void supervised_run::report_loss(const char* consequence) {
         auto settings = settings_of(*held_, options_);
         settings.emplace_back("LATCHKEY_REASON",
                               id_of(why == loss_reason::none ? loss_reason::deadline_passed : why));
-        loss_command_.emplace(*options_.on_lost, settings, signals_);
+        loss_commands_.remove_if([](const loss_command& c) { return c.has_ended(); });
+        loss_commands_.emplace_back(*options_.on_lost, settings, signals_);
     }
 }
 

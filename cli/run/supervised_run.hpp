@@ -21,6 +21,7 @@
 
 #include <chrono>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -104,7 +105,7 @@ private:
     hold_limits limits_;
     std::optional<stop_listener> loss_listener_;
     std::optional<stop_listener> hand_over_listener_;
-    std::optional<loss_command> loss_command_;
+    std::list<loss_command> loss_commands_;
     int cancelled_by_ = 0;
     forwarded_signals forwarded_;
     bool handing_over_ = false;  ///< another client is to have it; the command got TERM

@@ -30,6 +30,25 @@ TEST_F(LostLeadership, ByMaxHoldIsTheEndIfASignalWasMeantToEndIt) {
     EXPECT_THAT(status_after(SIGTERM, p), AnyOf(124, 143)) << "143: between two terms";
 }
 
+TEST_F(LostLeadership, DoesNotWaitForTheOnLostOfTheOneBefore) {
+    const auto p = run("elect",
+                       {"--on-lost",
+                        "if [ -e $DIR/one ]; then kill -0 $(cat $DIR/one) && touch $DIR/beside; "
+                        "else echo $$ >$DIR/one; exec sleep 1000; fi",
+                        path_,
+                        "-c",
+                        "echo $LATCHKEY_TOKEN >>$DIR/terms; exec sleep 1000"});
+    ASSERT_TRUE(eventually([&] {
+        const auto before = numbers_in("terms").size();
+        if (before > 0) {
+            break_leadership();
+            EXPECT_TRUE(eventually([&] { return numbers_in("terms").size() > before; }));
+        }
+        return folder_.has("beside");
+    })) << p->err();
+    EXPECT_EQ(status_after(SIGTERM, p), 143);
+}
+
 }  // namespace
 
 }  // namespace latchkey::test
