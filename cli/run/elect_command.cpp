@@ -8,6 +8,7 @@
 #include "run/supervised_run.hpp"
 
 #include <chrono>
+#include <future>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -17,10 +18,29 @@ namespace latchkey::cli {
 
 namespace {
 
-/// A latch is closed after one term.
-struct latch_and_term {
-    std::unique_ptr<leader_latch> latch;
-    leadership term;
+/// A latch is closed after one term. After a loss its znode is deleted when this is destroyed, if
+/// the session lives: no other candidate leads while the command of this one may run.
+class latch_of_one_term {
+public:
+    explicit latch_of_one_term(std::unique_ptr<leader_latch> l)
+        : latch_(std::move(l)),
+          watching_(
+              latch_->on_change({.lost = [ended = ended_.get_future().share()](
+                                             const leadership&, loss_reason) { ended.wait(); }})) {}
+
+    latch_of_one_term(const latch_of_one_term&) = delete;
+    latch_of_one_term& operator=(const latch_of_one_term&) = delete;
+
+    ~latch_of_one_term() { ended_.set_value(); }
+
+    /// Empty if `stop` is requested.
+    leadership& wait(const std::stop_token& stop) { return term_ = latch_->wait(stop); }
+
+private:
+    std::promise<void> ended_;
+    std::unique_ptr<leader_latch> latch_;
+    subscription watching_;
+    leadership term_;
 };
 
 std::unique_ptr<leader_latch> latch_of(client& c, const elect_options& options) {
@@ -37,19 +57,17 @@ std::unique_ptr<leader_latch> latch_of(client& c, const elect_options& options) 
 std::optional<held_resource> lead(client& c,
                                   const elect_options& options,
                                   const std::stop_token& stop) {
-    auto latch = latch_of(c, options);
+    const auto latch = std::make_shared<latch_of_one_term>(latch_of(c, options));
     if (!c.wait_connected(no_timeout, stop)) {
         return std::nullopt;
     }
     static_cast<void>(grace_within(options, c.session_timeout()));
-    auto term = latch->wait(stop);
+    leadership& term = latch->wait(stop);
     if (term.path().empty()) {  // not granted; a term that was lost at once is a loss
         return std::nullopt;
     }
-    const auto led =
-        std::make_shared<latch_and_term>(latch_and_term{std::move(latch), std::move(term)});
-    auto held = held_by(std::shared_ptr<leadership>(led, &led->term), {led->term.path()});
-    held.hand_over_requested = led->term.hand_over_requested();
+    auto held = held_by(std::shared_ptr<leadership>(latch, &term), {term.path()});
+    held.hand_over_requested = term.hand_over_requested();
     return held;
 }
 

@@ -30,6 +30,24 @@ TEST_F(LostLeadership, ByMaxHoldIsTheEndIfASignalWasMeantToEndIt) {
     EXPECT_THAT(status_after(SIGTERM, p), AnyOf(124, 143)) << "143: between two terms";
 }
 
+TEST_F(LostLeadership, IsNoCandidateAgainWhileTheCommandLives) {
+    const auto first = run_sh("elect --id first --audit " + (folder_ / "audit") + " PATH",
+                              "echo $PPID >$DIR/supervisor; echo $$ >$DIR/main; exec sleep 1000");
+    const pid_t main = folder_.pid_in("main");
+    const pid_t supervisor = folder_.pid_in("supervisor");
+    ::kill(supervisor, SIGSTOP);
+    break_leadership();
+    ASSERT_TRUE(
+        eventually([&] { return folder_.content("audit").find("\"lost\"") != std::string::npos; }));
+    const auto second = run("elect --once --id second PATH -- true");
+    EXPECT_EQ(second->wait(), 0) << second->err();
+    EXPECT_THAT(candidates(), IsEmpty());
+    EXPECT_FALSE(dead(main));
+    ::kill(supervisor, SIGCONT);
+    EXPECT_TRUE(eventually_another_than(main)) << first->err();
+    EXPECT_EQ(status_after(SIGTERM, first), 143);
+}
+
 TEST_F(LostLeadership, DoesNotWaitForTheOnLostOfTheOneBefore) {
     const auto p = run("elect",
                        {"--on-lost",
