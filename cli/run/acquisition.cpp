@@ -1,5 +1,7 @@
 #include "run/acquisition.hpp"
 
+#include <latchkey/boottime_clock.hpp>
+
 #include "text/escape.hpp"
 
 #include <exception>
@@ -7,6 +9,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <poll.h>
 
 namespace latchkey::cli {
 
@@ -54,12 +57,27 @@ void acquisition::cancel() {
     attempt_.request_stop();
 }
 
+/// The first deadline after a silence may be less than a long --grace away. It is renewed soon.
+void acquisition::await_time_for_grace(const held_resource& held, const std::stop_token& stop) {
+    const auto timeout = client_.session_timeout();
+    const auto least = grace_within(options_, timeout) + timeout / 20;
+    const auto end = boottime_clock::now() + timeout / 4;
+    for (auto now = boottime_clock::now();
+         now < end && held.valid() && held.valid_until() < now + least && !stop.stop_requested();
+         now = boottime_clock::now()) {
+        ::poll(nullptr, 0, 10);
+    }
+}
+
 std::optional<held_resource> acquisition::acquire(const std::stop_token& stop) {
     auto acquired = kind_.acquire(
         client_, stop, [this](const queue_position& p) { loop_.post([this, p] { on_place(p); }); });
     if (acquired && options_.once_per) {
         once_record record(client_, options_.path, acquired->transact);
         acquired->ran_recently = record.succeeded_within(*options_.once_per);
+    }
+    if (acquired && !options_.command.empty()) {
+        await_time_for_grace(*acquired, stop);
     }
     return acquired;
 }

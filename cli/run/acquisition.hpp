@@ -43,6 +43,7 @@ public:
 
 private:
     [[nodiscard]] std::optional<held_resource> acquire(const std::stop_token& stop);
+    void await_time_for_grace(const held_resource& held, const std::stop_token& stop);
     void on_place(const queue_position& p);
 
     client& client_;

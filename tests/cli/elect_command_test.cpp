@@ -42,6 +42,13 @@ TEST_F(ElectCommand, RunsTheCommandInEachTermUntilASignal) {
     EXPECT_THAT(candidates(), IsEmpty());
 }
 
+TEST_F(ElectCommand, BeginsATermAfterAPauseWithTimeForTheGrace) {
+    const auto p = run_sh("elect -t 6 --grace 1.5 PATH", "echo >>$DIR/runs; exit 1");
+    ASSERT_TRUE(eventually([&] { return folder_.content("runs").size() >= 6; }))
+        << "the last pause is of four seconds";
+    EXPECT_THAT(p->err(), Not(HasSubstr("lost")));
+}
+
 TEST_F(ElectCommand, LeadsOneAfterTheOther) {
     const auto first = run_sh("elect --id first PATH", "touch $DIR/first; exec sleep 1000");
     ASSERT_TRUE(folder_.eventually_has("first"));
