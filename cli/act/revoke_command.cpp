@@ -6,13 +6,13 @@
 #include "options/run_options.hpp"
 #include "options/shared_options.hpp"
 #include "output/exit_status.hpp"
+#include "output/json_text.hpp"
 #include "text/escape.hpp"
 
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace latchkey::cli {
 
@@ -87,9 +87,8 @@ std::vector<participant> those_to_ask(const queue_view& seen, const std::string&
 
 std::string text_of_request(const participant& p, bool json) {
     const std::string owner = owner_of(p);
-    const nlohmann::ordered_json object{{"asked", p.path}, {"owner", owner}};
-    return json ? object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n'
-                : fmt::format("asked {} of {}\n", escaped(p.path), owner);
+    const json_object object{{"asked", p.path}, {"owner", owner}};
+    return json ? line_of(object) : fmt::format("asked {} of {}\n", escaped(p.path), owner);
 }
 
 }  // namespace

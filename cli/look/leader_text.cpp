@@ -1,9 +1,9 @@
 #include "look/leader_text.hpp"
 
+#include "output/json_text.hpp"
 #include "text/escape.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace latchkey::cli {
 
@@ -20,7 +20,7 @@ std::string leader_line(const std::optional<leader_info>& leader) {
 }
 
 std::string leader_json_line(const std::string& path, const std::optional<leader_info>& leader) {
-    nlohmann::ordered_json object{{"path", path}, {"leader", nullptr}};
+    json_object object{{"path", path}, {"leader", nullptr}};
     if (leader) {
         object["leader"] = leader->id;
         object["node"] = leader->path;
@@ -30,7 +30,7 @@ std::string leader_json_line(const std::string& path, const std::optional<leader
         }
         object["data"] = leader->data;
     }
-    return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+    return line_of(object);
 }
 
 }  // namespace latchkey::cli

@@ -3,12 +3,10 @@
 #include "commands.hpp"
 #include "options/shared_options.hpp"
 #include "output/exit_status.hpp"
+#include "output/json_text.hpp"
 #include "text/escape.hpp"
 
-#include <cstdint>
-
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace latchkey::cli {
 
@@ -62,14 +60,14 @@ std::string line_of_member(const group_member& m, const std::string& event, bool
     if (!json) {
         return event + (event.empty() ? "" : " ") + escaped(m.name) + '\n';
     }
-    nlohmann::ordered_json object;
+    json_object object;
     if (!event.empty()) {
         object["event"] = event;
     }
     object["name"] = m.name;
     object["data"] = m.data;
-    object["session"] = fmt::format("{:#x}", static_cast<std::uint64_t>(m.session_id));
-    return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+    object["session"] = session_text(m.session_id);
+    return line_of(object);
 }
 
 }  // namespace latchkey::cli

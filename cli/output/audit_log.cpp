@@ -89,7 +89,8 @@ bool audit_log::write(std::chrono::system_clock::time_point at, nlohmann::json r
     record["time"] = time_text(at);
     record["pid"] = ::getpid();
     record["user"] = escaped(name_of_user(::getuid()));
-    const std::string line = record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    // In ASCII, as what line_of() writes.
+    const std::string line = record.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
     if (file_ < 0) {
         ::syslog(LOG_NOTICE, "%s", line.c_str());
         return true;

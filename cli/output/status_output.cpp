@@ -79,7 +79,7 @@ std::string json_line(std::string_view name,
     for (const auto& [key, value] : details.items()) {
         line[key] = value;
     }
-    return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return line.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "run/held_resource.hpp"
 
+#include "output/json_text.hpp"
 #include "text/escape.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace latchkey::cli {
 
@@ -26,13 +26,13 @@ std::string lines_of(const held_resource& held, const run_options& options) {
     for (const std::string& node : held.nodes) {
         const std::string path =
             options.paths.empty() ? options.path : node.substr(0, node.rfind('/'));
-        nlohmann::ordered_json object{{"path", path}, {"node", node}};
+        json_object object{{"path", path}, {"node", node}};
         std::string line = escaped(path) + ' ' + escaped(node);
         if (held.token) {
             object["token"] = std::to_string(*held.token);
             line += ' ' + std::to_string(*held.token);
         }
-        text += (options.json ? object.dump() : line) + '\n';
+        text += options.json ? line_of(object) : line + '\n';
     }
     return text;
 }

@@ -1,4 +1,8 @@
+#include "cli_words.hpp"
+#include "look/leader_text.hpp"
+#include "options/members_options.hpp"
 #include "output/status_output.hpp"
+#include "run/held_resource.hpp"
 
 #include <array>
 #include <cerrno>
@@ -7,10 +11,11 @@
 #include <thread>
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-// What is written to a pipe whose reader is slow, or reads no more.
+// What is written to a pipe whose reader is slow, or reads no more; and what JSON is written in.
 
 namespace latchkey::test {
 
@@ -77,6 +82,25 @@ TEST_P(Output, IsGivenUpWhenNobodyReads) {
     EXPECT_FALSE(write_to(ends_[1], "text", [&] { return ++asked < 3; }));
     EXPECT_EQ(errno, ETIMEDOUT);
     EXPECT_EQ(asked, 3);
+}
+
+TEST(JsonLine, IsInAsciiWhateverOthersHaveWritten) {
+    const std::string turns_text = "\u202e\u009b";
+    leader_info leader;
+    leader.id = leader.data = turns_text;
+    group_member member;
+    member.name = member.data = turns_text;
+    run_options options;
+    options.path = '/' + turns_text;
+    options.json = true;
+    held_resource held;
+    held.nodes = {options.path + "/lock-1"};
+    for (const std::string& line : {leader_json_line(options.path, leader),
+                                    line_of_member(member, "", true),
+                                    lines_of(held, options)}) {
+        EXPECT_THAT(line, HasSubstr("\\u202e\\u009b"));
+        EXPECT_THAT(line, Each(::testing::Ge('\n')));
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(ToAPipe, Output, ::testing::Values(0, O_NONBLOCK));
