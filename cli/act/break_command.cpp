@@ -148,7 +148,7 @@ nlohmann::json record_of_break(const break_options& options, const participant& 
 int break_command(const std::vector<std::string>& arguments, status_output& output) {
     const auto options = parse_break(arguments);
     output = status_output(options.verbose, options.json);
-    const audit_log audit(options.audit);
+    audit_log audit(options.audit);
     const client zk = client::connect(options.servers, client_options_of(options, output));
     const queue_view seen = inspect(zk, options.path);
     const auto whom = participant_named(seen, options.node);

@@ -85,7 +85,7 @@ audit_log::~audit_log() {
     }
 }
 
-bool audit_log::write(std::chrono::system_clock::time_point at, nlohmann::json record) const {
+bool audit_log::write(std::chrono::system_clock::time_point at, nlohmann::json record) {
     record["time"] = time_text(at);
     record["pid"] = ::getpid();
     record["user"] = escaped(name_of_user(::getuid()));
@@ -95,7 +95,15 @@ bool audit_log::write(std::chrono::system_clock::time_point at, nlohmann::json r
         ::syslog(LOG_NOTICE, "%s", line.c_str());
         return true;
     }
-    return write_at_once(file_, line + '\n');
+    // A record that a full disk has cut ends with the next one's beginning.
+    const std::string text = (torn_ ? "\n" : "") + line + '\n';
+    const auto size = ::write(file_, text.data(), text.size());
+    const bool whole = size == static_cast<ssize_t>(text.size());
+    torn_ = size > 0 ? !whole : torn_;
+    if (size > 0 && !whole) {
+        errno = ENOSPC;
+    }
+    return whole;
 }
 
 bool write_at_once(int file, std::string_view text) {

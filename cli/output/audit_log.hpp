@@ -26,11 +26,12 @@ public:
 
     /// Adds the time, the process and its user to the record. False, with errno, if it is not
     /// written.
-    [[nodiscard]] bool write(std::chrono::system_clock::time_point at, nlohmann::json record) const;
+    [[nodiscard]] bool write(std::chrono::system_clock::time_point at, nlohmann::json record);
 
 private:
     const std::string name_;
-    int file_ = -1;  ///< -1: the system's log
+    int file_ = -1;      ///< -1: the system's log
+    bool torn_ = false;  ///< only a part of the last record was written
 };
 
 /// Writes the whole text at once; false, with errno, if that fails.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
@@ -23,6 +24,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -344,6 +346,29 @@ TEST_F(PlantedFile, IsNotWhatTheKernelHasBehindStandardDescriptors) {
     EXPECT_EQ(replace_file("/dev/null", "metrics"), "is not a regular file");
     ::close(ends[0]);
     ::close(ends[1]);
+}
+
+TEST(AuditLog, BeginsANewLineAfterARecordThatADiskHasCut) {
+    const temporary_folder folder;
+    audit_log log(folder / "audit");
+    const auto write = [&] { return log.write({}, {{"event", "acquired"}}); };
+    EXPECT_TRUE(write());
+    std::signal(SIGXFSZ, SIG_IGN);
+    rlimit usual{};
+    ::getrlimit(RLIMIT_FSIZE, &usual);
+    const rlimit small{files::file_size(folder / "audit") + 10, usual.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+    EXPECT_FALSE(write());
+    EXPECT_FALSE(write());
+    ::setrlimit(RLIMIT_FSIZE, &usual);
+    EXPECT_TRUE(write());
+    EXPECT_TRUE(write());
+    const auto lines = lines_of(content_of(folder / "audit"));
+    ASSERT_THAT(lines, SizeIs(4));
+    EXPECT_THAT(lines[1], SizeIs(10));
+    for (const std::size_t whole : {0, 2, 3}) {
+        EXPECT_EQ(nlohmann::json::parse(lines[whole]).at("event"), "acquired");
+    }
 }
 
 }  // namespace
