@@ -27,6 +27,7 @@ struct held_resource {
     std::stop_token lost = {};
     std::optional<std::int64_t> token = {};
     std::vector<std::string> nodes = {};
+    boottime_clock::time_point granted = boottime_clock::now();
 
     /// Requested when another client is to have it, as soon as the command has ended.
     std::stop_token hand_over_requested = {};

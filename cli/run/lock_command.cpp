@@ -166,11 +166,11 @@ std::optional<held_resource> acquire(client& c,
     if (granted.path().empty()) {  // not granted; a hold that was lost at once is a loss
         return std::nullopt;
     }
-    static_cast<void>(grace_within(options, c.session_timeout()));
-    wanted.check_alone();
     const auto held = std::make_shared<hold>(std::move(granted));
     auto resource = held_by(held, held->paths());
     resource.hand_over_requested = held->revocation_requested();
+    static_cast<void>(grace_within(options, c.session_timeout()));
+    wanted.check_alone();
     return resource;
 }
 

@@ -135,7 +135,7 @@ void supervised_run::on_result(std::optional<held_resource> acquired) {
 void supervised_run::on_acquired() {
     report_.acquired(*held_);
     loss_is_reported_ = false;
-    limits_ = hold_limits(boottime_clock::now(), options_.min_hold, options_.max_hold);
+    limits_ = hold_limits(held_->granted, options_.min_hold, options_.max_hold);
     if (held_->ran_recently) {
         report_.skipped();
         finish(kind_.skipped_status);
