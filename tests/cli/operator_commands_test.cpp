@@ -153,7 +153,8 @@ class GroupCommands : public acting_fixture {};
 TEST_F(GroupCommands, MemberIsThereWhileTheCommandRuns) {
     const auto p = run_sh("join --data host:8080 PATH worker-1",
                           "echo $LATCHKEY_PATH $LATCHKEY_NODE ${LATCHKEY_TOKEN-none} >$DIR/env; "
-                          "while ! [ -e $DIR/go ]; do sleep 0.01; done; exit 5");
+                          "while ! [ -e $DIR/go ]; do sleep 0.01; done; exit 5",
+                          {.environment = {{"LATCHKEY_TOKEN", "of a lock around it"}}});
     ASSERT_TRUE(eventually([&] { return folder_.has_line("env"); }));
     EXPECT_EQ(folder_.content("env"), path_ + ' ' + path_ + "/worker-1 none\n");
     const auto second = holding("join PATH worker-2");
