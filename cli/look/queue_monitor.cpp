@@ -110,6 +110,7 @@ void queue_monitor::look_failed(const std::exception_ptr& why) {
         }
         output_.event("unreachable", escaped_message(e.what()));
         under_way_ = false;
+        watch_->end();  // it may be armed still
         not_before_ = clock::now() + after_a_failure;
         want_look();
     }
