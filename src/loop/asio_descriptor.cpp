@@ -5,13 +5,14 @@
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <fcntl.h>
-#include <unistd.h>
 
 namespace latchkey::inline v0 {
 namespace {
 
 using boost::asio::posix::stream_descriptor;
+using boost::system::error_code;
 
 /// The part that pending operations refer to.
 struct watched : std::enable_shared_from_this<watched> {
@@ -28,7 +29,7 @@ struct watched : std::enable_shared_from_this<watched> {
     /// wakes the thread for each segment that is acknowledged. So each wait has a duplicate.
     void arm_writing() {
         const int fd = ::fcntl(descriptor.native_handle(), F_DUPFD_CLOEXEC, 0);
-        const bool failed = bool(assign_or_close(duplicate, fd));
+        const bool failed = bool(assign_or_close<error_code>(duplicate, fd));
         arm(writing, failed ? descriptor : duplicate, stream_descriptor::wait_write);
     }
 
@@ -50,7 +51,7 @@ struct watched : std::enable_shared_from_this<watched> {
     }
 
     static void close(stream_descriptor& d) {
-        boost::system::error_code ignored;
+        error_code ignored;
         d.close(ignored);
     }
 
@@ -63,7 +64,7 @@ struct watched : std::enable_shared_from_this<watched> {
 class watch final : public descriptor_watch {
 public:
     watch(boost::asio::io_context& io, int fd) : watched_(std::make_shared<watched>(io)) {
-        if (const auto failed = assign_or_close(watched_->descriptor, fd)) {
+        if (const auto failed = assign_or_close<error_code>(watched_->descriptor, fd)) {
             throw std::system_error(failed, "a descriptor to wait for");
         }
     }
@@ -92,15 +93,6 @@ private:
 };
 
 }  // namespace
-
-std::error_code assign_or_close(stream_descriptor& to, int descriptor) noexcept {
-    boost::system::error_code failed;
-    to.assign(descriptor, failed);
-    if (failed && descriptor >= 0) {
-        ::close(descriptor);
-    }
-    return failed;
-}
 
 std::unique_ptr<descriptor_watch> asio_descriptor(boost::asio::io_context& io, int descriptor) {
     return std::make_unique<watch>(io, descriptor);

@@ -3,9 +3,8 @@
 #include "loop/io_loop.hpp"
 
 #include <memory>
-#include <system_error>
 
-#include <boost/asio/posix/stream_descriptor.hpp>
+#include <unistd.h>
 
 namespace boost::asio {
 class io_context;
@@ -13,9 +12,16 @@ class io_context;
 
 namespace latchkey::inline v0 {
 
-/// Unlike what Asio throws, it fits into a std::system_error. Takes ownership of the descriptor.
-[[nodiscard]] std::error_code assign_or_close(boost::asio::posix::stream_descriptor& to,
-                                              int descriptor) noexcept;
+/// Gives the descriptor to an object of Asio, whose own exception is no std::system_error.
+template <class Error, class Descriptor>
+[[nodiscard]] Error assign_or_close(Descriptor& to, int descriptor) noexcept {
+    Error failed;
+    to.assign(descriptor, failed);
+    if (failed && descriptor >= 0) {
+        ::close(descriptor);
+    }
+    return failed;
+}
 
 /// For asio_loop::watch().
 [[nodiscard]] std::unique_ptr<descriptor_watch> asio_descriptor(boost::asio::io_context& io,

@@ -89,7 +89,8 @@ private:
 class asio_loop::engine {
 public:
     engine() : alarm_(io_), random_(seeded_generator()) {
-        if (const auto failed = assign_or_close(alarm_, boottime_timerfd())) {
+        using boost::system::error_code;
+        if (const auto failed = assign_or_close<error_code>(alarm_, boottime_timerfd())) {
             throw std::system_error(failed, "timerfd");
         }
         await_alarm();

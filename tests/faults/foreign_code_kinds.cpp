@@ -7,6 +7,8 @@
 #include "plain_coroutine.hpp"
 
 #include <atomic>
+#include <latch>
+#include <stop_token>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -121,7 +123,17 @@ std::vector<foreign_kind> every_kind_of_stop_callback() {
         a.on_stop(h.lost());
         a.servers.remove(h.path());
     });
-    add("AtRiskCallbackThatComesAtOnce", [](arrangement& a) { a.on_stop(a.held().at_risk(1h)); });
+    add("AtRiskCallbackThatComesAtOnce", [](arrangement& a) {
+        // If the stop is requested before the callback is registered, it runs where that is done.
+        a.make<std::jthread>([at_risk = a.held().at_risk(1h), f = a.foreign] {
+            std::latch begun(1);
+            const std::stop_callback call(at_risk, [&] {
+                begun.count_down();
+                f();
+            });
+            begun.wait();
+        });
+    });
     add("AtRiskCallbackOfAReleasedHold", [](arrangement& a) {
         hold& h = a.held();
         const auto begun = std::make_shared<std::atomic<bool>>(false);
