@@ -65,7 +65,7 @@ TEST_F(MeetingRepeated, LeaveIsOneAtATime) {
         [&](const auto& both) { finish_both(both.first, both.second); });
 }
 
-TEST_F(MeetingRepeated, CreateIsNotTakenForTheOneThatARoundCountedOn) {
+TEST_F(MeetingRepeated, NextCreateIsNotTakenForTheOneThatARoundCountedOn) {
     const auto m = counted_on_and_deleted("/b");
     ensemble_.run_for(5s);
     EXPECT_FALSE(m->first->done) << "it has no part in that round";

@@ -190,7 +190,7 @@ TEST_F(MemberRefused, WhoMayNotLeaveAndJoinsAgainStays) {
     EXPECT_TRUE(comes_true([&] { return !ensemble_.exists("/g/name"); }, 10s));
 }
 
-TEST_F(MemberRefused, WhoLeavesWhileACreateIsNotAnsweredAndJoinsAgainStays) {
+TEST_F(MemberRefused, MemberThatLeavesBeforeItsCreateIsAnsweredAndJoinsAgainStays) {
     ensemble_.fail_next(op::create, when::before, a_.session_id());
     ensemble_.remove("/g/name");
     ASSERT_TRUE(comes_true([&] { return !is_connected(a_.state()); }, 10s));
@@ -310,7 +310,7 @@ TEST_F(NameOfAnother, IsNotTakenAwayByWhoWaitsForItAndIsClosed) {
     EXPECT_EQ(ensemble_.get("/g/name")->czxid, entry);
 }
 
-TEST_F(NameOfAnother, IsNotTakenForOnesOwnByWhoComesBack) {
+TEST_F(NameOfAnother, IsNotTakenForItsOwnByAMemberThatComesBack) {
     const auto m = joined(mine_);
     const auto other = join(yours_);
     ensemble_.suspend(a_.session_id());
@@ -341,7 +341,7 @@ TEST_F(NameOfAnother, RoundIsNotClearedAwayByWhoHearsLateThatItsOwnIsOver) {
 
 // ---- what is reported after the end of a client ----
 
-TEST_F(MeetingTrouble, ClosedClientIsToldToWhoEntersHoweverOften) {
+TEST_F(MeetingTrouble, ClosedClientEndsEveryEnterWithThatError) {
     double_barrier b(a_, "/b", 2);
     a_.close();
     ensemble_.run_for(1s);

@@ -180,7 +180,7 @@ TEST_F(LeaderThatIsAskedWhileItOffers, HandsOverThoughTheOfferIsNotAccepted) {
 
 class MailboxThatIsDeleted : public election_with_transfers {};
 
-TEST_F(MailboxThatIsDeleted, IsReadAlsoIfTheNextLetterHasTheVersionOfTheLast) {
+TEST_F(MailboxThatIsDeleted, IsReadAlsoIfTheNextMessageHasTheVersionOfTheLast) {
     const auto all = queue_of(2);
     run_for(1s);
     ask(*all[0], "nobody");

@@ -176,7 +176,7 @@ TEST_P(LostPermits, AreCountedAfterThePlaceInTheQueueWasCreatedAtLast) {
     }
 }
 
-TEST_P(LostPermits, AreCountedAfterTheListThatTellsThatNobodyIsAheadAnyMore) {
+TEST_P(LostPermits, AreCountedAfterTheListThatShowsNoOtherParticipantAhead) {
     // Of what is asked together the list is not answered, and what is free is, with one ahead.
     const auto before = acquire(theirs_);
     ensemble_.run_for(one_way);

@@ -120,7 +120,7 @@ TEST_P(SharedLockable, LockedAloneByThisThreadIsNotLockedAgainInAnyMode) {
 }
 
 // A mistake of one thread must not cost another one its lock.
-TEST_P(SharedLockable, ConvertedWithoutALockTakesNothingFromTheThreadThatHasOne) {
+TEST_P(SharedLockable, ConversionByAThreadWithoutALockLeavesThatOfAnotherThread) {
     second_thread holder;
     holder.run([&] { mine_.lock(); });
     EXPECT_EQ(code_of([&] { return mine_.try_unlock_shared_and_lock(); }), errc::hold_lost);
