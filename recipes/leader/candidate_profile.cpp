@@ -72,23 +72,7 @@ public:
     leader_grant(std::shared_ptr<client_core> core,
                  std::shared_ptr<const queue_recipe> recipe,
                  const candidate_profile& profile)
-        : last_step(true),
-          core_(std::move(core)),
-          recipe_(std::move(recipe)),
-          mine_({.id = profile.id, .data = profile.data, .znode = {}}) {}
-
-    leader_grant(const leader_grant&) = delete;
-    leader_grant& operator=(const leader_grant&) = delete;
-
-    /// Who gives up while it writes has not failed.
-    ~leader_grant() override {
-        if (write_ && write_->sent && core_->connected()) {
-            mine_.is = leader_record::state::clean;
-            core_->submit(
-                end_of_term(write_->own, write_leader_record(mine_), *write_->version + 1),
-                [](const reply&) {});
-        }
-    }
+        : last_step(true), core_(std::move(core)), recipe_(std::move(recipe)), profile_(profile) {}
 
     void ask_early() override {
         look_.reset();
@@ -104,10 +88,9 @@ private:
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> recipe_;
-    leader_record mine_;
+    const candidate_profile& profile_;  ///< kept alive by `recipe_`
 
     std::optional<oneshot<reply>> look_;  ///< at the record, sent behind a list
-    std::optional<guarded_write> write_;  ///< while it writes
 };
 
 task<reply> leader_grant::read_record() {
@@ -138,22 +121,22 @@ task<last_step::end> leader_grant::take(place p) {
         co_return end{refused, std::move(why)};
     }
     const auto last = read_leader_record(seen.data);
-    record_seen record{seen.stat.version, false, unclean_before(last, mine_.id)};
+    record_seen record{seen.stat.version, false, unclean_before(last, profile_.id)};
     const bool let_in = last && last->successor == name_of(own);
     if (let_in || (p.first_since && seen.stat.mzxid < p.zxid)) {
         co_return end{
             .what = done, .zxid = let_in ? seen.stat.mzxid : p.zxid, .seen = std::move(record)};
     }
-    mine_.znode = name_of(own);
-    mine_.unclean = record.unclean;
-    write_.emplace(guarded_write{.own = own,
-                                 .path = recipe_->directory,
-                                 .text = write_leader_record(mine_),
-                                 .version = record.version,
-                                 .may_replace = refuse_foreign_data});
-    auto writing = write_guarded(*core_, *write_);
+    guarded_write write{.own = own,
+                        .path = recipe_->directory,
+                        .text = write_leader_record({.id = profile_.id,
+                                                     .data = profile_.data,
+                                                     .znode = std::string(name_of(own)),
+                                                     .unclean = record.unclean}),
+                        .version = record.version,
+                        .may_replace = refuse_foreign_data};
+    auto writing = write_guarded(*core_, write);
     guarded_written w = co_await writing;
-    write_.reset();
     if (w.what == guarded_written::kind::unknown) {
         co_await until_dropped;  // the owner is notified itself of the session's end
     }
@@ -180,7 +163,6 @@ candidate_profile::candidate_profile(const leader_options& given, const queue_ma
 std::unique_ptr<last_step> candidate_profile::make_step(
     std::shared_ptr<client_core> core,
     std::shared_ptr<const queue_recipe> recipe,
-    const std::string& /*prefix*/,
     std::function<void(failure)> /*refused*/) const {
     return std::make_unique<leader_grant>(std::move(core), std::move(recipe), *this);
 }

@@ -64,10 +64,9 @@ task<std::optional<attempt::end>> attempt::join() {
     create_ = std::make_unique<protected_create>(core_, recipe_, directory_known_);
     std::function<void()> ask_early;
     if (recipe_->step_maker) {
-        step_ =
-            recipe_->step_maker->make_step(core_, recipe_, create_->prefix(), [this](failure why) {
-                finish({step_end::refused, std::move(why)});
-            });
+        step_ = recipe_->step_maker->make_step(core_, recipe_, [this](failure why) {
+            finish({step_end::refused, std::move(why)});
+        });
         first_since_joining_ = true;
         ask_early = [this] { step_->ask_early(); };
     }

@@ -76,13 +76,11 @@ public:
     last_step_maker() = default;
     virtual ~last_step_maker() = default;
 
-    /// `recipe` refers to this object; `prefix` is what the names of the attempt begin with.
-    /// `refused` is called, perhaps before take(), with a failure that will not change by waiting;
-    /// it may destroy the step.
+    /// `recipe` refers to this object. `refused` is called, perhaps before take(), with a failure
+    /// that will not change by waiting; it may destroy the step.
     [[nodiscard]] virtual std::unique_ptr<last_step> make_step(
         std::shared_ptr<client_core> core,
         std::shared_ptr<const queue_recipe> recipe,
-        const std::string& prefix,
         std::function<void(failure)> refused) const = 0;
 
     /// Creates what has to exist before a participant can join: the queue's directory, unless

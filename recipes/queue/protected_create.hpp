@@ -55,10 +55,6 @@ public:
     /// False: nothing of it can be on the servers.
     [[nodiscard]] bool has_sent() const noexcept { return sent_; }
 
-    /// "_c_<guid>-", or "_c_<guid>-delay-": what the names that this object creates begin with,
-    /// from now on.
-    [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
-
 private:
     /// A znode that bears the GUID.
     struct candidate {
@@ -93,7 +89,7 @@ private:
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> recipe_;
     const std::vector<std::string> directories_;
-    std::string prefix_;
+    std::string prefix_;  ///< of the next names: "_c_<guid>-", or "_c_<guid>-delay-"
     bool directory_known_;
     std::vector<directory_creation> made_;  ///< while the directories are not known
     bool sent_ = false;

@@ -19,9 +19,10 @@ namespace {
 /// As many znodes, with their data, as one transaction has room for.
 constexpr std::uint32_t most_leases_at_once = 100;
 
-std::vector<std::string> paths_of(const permit_demand& demand, const std::string& prefix) {
+/// `prefix` is what the name of the place in the queue begins with.
+std::vector<std::string> paths_of(const permit_demand& demand, std::string_view prefix) {
     const auto path = [&](const std::string& ending) {
-        return join_path(demand.directory, prefix + ending);
+        return join_path(demand.directory, std::string(prefix) + ending);
     };
     if (!demand.leases) {
         return {path(std::string(permit_marker) + std::to_string(demand.count))};
@@ -39,17 +40,15 @@ std::vector<std::string> paths_of(const permit_demand& demand, const std::string
 /// holds all that were taken before: one that is out of date can only count too many.
 class permit_grant final : public last_step {
 public:
-    /// `demand` is that of `recipe`; `prefix` is what the names of this attempt begin with.
+    /// `demand` is that of `recipe`.
     permit_grant(std::shared_ptr<client_core> core,
                  std::shared_ptr<const queue_recipe> recipe,
                  const permit_demand& demand,
-                 const std::string& prefix,
                  std::function<void(failure)> refused)
         : last_step(false),
           core_(std::move(core)),
           recipe_(std::move(recipe)),
           demand_(demand),
-          permits_(paths_of(demand_, prefix)),
           refused_(std::move(refused)),
           retry_(core_->loop()) {}
 
@@ -81,8 +80,8 @@ private:
 
     const std::shared_ptr<client_core> core_;
     const std::shared_ptr<const queue_recipe> recipe_;
-    const permit_demand& demand_;             ///< kept by `recipe_`
-    const std::vector<std::string> permits_;  ///< the paths of the znodes to be
+    const permit_demand& demand_;       ///< kept by `recipe_`
+    std::vector<std::string> permits_;  ///< the paths of the znodes to be
     const std::function<void(failure)> refused_;
 
     running_task asking_;                 ///< early
@@ -93,6 +92,8 @@ private:
 
 task<last_step::end> permit_grant::take(place p) {
     using enum step_end;
+    const std::string_view own = name_of(p.znode.path());
+    permits_ = paths_of(demand_, own.substr(0, own.rfind(recipe_->markers.get().exclusive)));
     std::optional<seen> early;
     if (p.first_since) {
         auto& asked = *early_;
@@ -246,10 +247,9 @@ queue_recipe permit_queue_of(const client_core& core,
 
 std::unique_ptr<last_step> permit_demand::make_step(std::shared_ptr<client_core> core,
                                                     std::shared_ptr<const queue_recipe> recipe,
-                                                    const std::string& prefix,
                                                     std::function<void(failure)> refused) const {
     return std::make_unique<permit_grant>(
-        std::move(core), std::move(recipe), *this, prefix, std::move(refused));
+        std::move(core), std::move(recipe), *this, std::move(refused));
 }
 
 directory_creation permit_demand::create_directories(client_core& core,

@@ -38,7 +38,6 @@ struct permit_demand final : last_step_maker {
     [[nodiscard]] std::unique_ptr<last_step> make_step(
         std::shared_ptr<client_core> core,
         std::shared_ptr<const queue_recipe> recipe,
-        const std::string& prefix,
         std::function<void(failure)> refused) const override;
 
     [[nodiscard]] directory_creation create_directories(client_core& core,
