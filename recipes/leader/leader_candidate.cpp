@@ -27,11 +27,11 @@ void leader_candidate::start() {
 }
 
 void leader_candidate::close(leader_latch::closing how) {
-    if (how == leader_latch::closing::silent) {
-        listeners_.silence();
-    }
     if (!note_closed()) {
         return;
+    }
+    if (how == leader_latch::closing::silent) {
+        listeners_.silence();
     }
     if (const auto present = term()) {
         present->state().lose(loss_reason::resigned);
