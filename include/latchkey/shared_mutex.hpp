@@ -62,9 +62,7 @@ public:
     ///
     /// - exclusive to upgrade: at once, without a request.
     /// - exclusive or upgrade to shared: 1 request, 1 round trip; the readers behind are granted.
-    ///   The token and lost() stay, path() changes. Once the request was sent, the call ends when
-    ///   it is known what came of it: if the connection is lost then, with the next connection or
-    ///   the loss of the hold.
+    ///   The token and lost() stay, path() changes. Once it was sent, its answer ends the call.
     /// - upgrade to exclusive: waits for the shared holds to end. 1 request, or 2 round trips and
     ///   the wait.
     /// - shared to upgrade: never waits, because two readers that did would wait for each other.
