@@ -96,14 +96,6 @@ leader_info leader_from(const std::string& path, const reply& znode, const reply
     return who;
 }
 
-request end_of_term(const std::string& own, std::string text, std::int32_t version) {
-    request both =
-        request::multi({request::set(std::string(parent_of(own)), std::move(text), version),
-                        request::remove(own)});
-    both.urgent = true;  // like the guaranteed delete that follows it
-    return both;
-}
-
 void check_leader_data(const std::string& data) {
     if (data.size() > longest_leader_data) {
         throw error(errc::invalid_argument,

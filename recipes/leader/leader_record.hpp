@@ -69,10 +69,6 @@ struct leader_record {
                                       const reply& znode,
                                       const reply& directory);
 
-/// The last transaction of the leader with the znode `own`: its clean record instead of that with
-/// `version`, and the delete.
-[[nodiscard]] request end_of_term(const std::string& own, std::string text, std::int32_t version);
-
 /// Throws errc::invalid_argument for data that a leader cannot publish.
 void check_leader_data(const std::string& data);
 

@@ -150,8 +150,12 @@ void leader_term::leave() {
 void leader_term::depart() {
     const bool there = core_->connected() && core_->generation() == generation_;
     if (there && record_ && state_->why_lost() == loss_reason::resigned) {
-        core_->submit(end_of_term(state_->path(), text_of(data_, true), record_->version),
-                      [](const reply&) {});
+        const std::string own = state_->path();
+        request end = request::multi(
+            {request::set(std::string(parent_of(own)), text_of(data_, true), record_->version),
+             request::remove(own)});
+        end.urgent = true;  // like the guaranteed delete that follows it
+        core_->submit(std::move(end), [](const reply&) {});
     }
     held_.release();
 }
