@@ -3,7 +3,6 @@
 #include "client/until_answered.hpp"
 #include "queue/queue_look.hpp"
 #include "queue/quorum_check.hpp"
-#include "queue/stray_creates.hpp"
 #include "text/guid.hpp"
 #include "text/path.hpp"
 

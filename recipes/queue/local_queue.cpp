@@ -100,7 +100,9 @@ bool local_queue::is_ahead_confirmed() const {
         if (seen.is_free) {
             return false;
         }
-        held = seen.hold ? std::move(seen.hold) : std::move(held);
+        if (seen.hold) {
+            held = std::move(seen.hold);
+        }
     }
     return (held && held->valid()) || core_->connected();
 }

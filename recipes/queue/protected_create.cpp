@@ -1,8 +1,8 @@
 #include "queue/protected_create.hpp"
 
 #include "client/until_answered.hpp"
+#include "queue/late_creates.hpp"
 #include "queue/queue_list_of.hpp"
-#include "queue/stray_creates.hpp"
 #include "text/guid.hpp"
 #include "text/path.hpp"
 

@@ -1,6 +1,5 @@
 #include "queue/queue_wait.hpp"
 
-#include "queue/stray_creates.hpp"
 #include "text/path.hpp"
 
 #include <utility>

@@ -1,4 +1,4 @@
-#include "queue/stray_creates.hpp"
+#include "queue/late_creates.hpp"
 
 #include "queue/queue_list_of.hpp"
 #include "text/path.hpp"
