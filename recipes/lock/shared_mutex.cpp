@@ -308,24 +308,22 @@ bool shared_mutex::impl::convert_kept(kept_holds& from,
                                       kept_holds& otherwise,
                                       lock_mode to,
                                       nanoseconds limit) {
-    const auto not_locked = [&] {
-        return error(errc::hold_lost,
-                     "\"" + escaped(recipe(to)->directory) + "\" is not locked in this mode");
-    };
     kept_holds::kept taken = from.take();
-    if (taken.empty()) {
-        throw not_locked();
-    }
 
     struct put_back {
-        ~put_back() { into->put(std::move(held)); }
+        ~put_back() {
+            if (!held.empty()) {
+                into->put(std::move(held));
+            }
+        }
 
         kept_holds* into;
         kept_holds::kept& held;
     } back{&otherwise, taken};
 
-    if (is_empty(taken.mapped())) {
-        throw not_locked();
+    if (taken.empty() || is_empty(taken.mapped())) {
+        throw error(errc::hold_lost,
+                    "\"" + escaped(recipe(to)->directory) + "\" is not locked in this mode");
     }
     const bool done = convert_and_wait(taken.mapped(), to, limit, {});
     back.into = done ? &kept(to) : &otherwise;
