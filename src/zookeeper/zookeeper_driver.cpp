@@ -379,9 +379,8 @@ void zookeeper_driver::finish_closing() {
 }
 
 void zookeeper_driver::notify(const session_event& e) {
-    if (!abandoned_ && !closed_ && events_) {
-        const auto events = events_;  // it may destroy the session
-        events(e);
+    if (const auto events = events_; events && !abandoned_ && !closed_) {
+        events(e);  // a copy: it may destroy the session
     }
 }
 
