@@ -1,6 +1,7 @@
 #include "options/owner_record.hpp"
 
 #include "output/exit_status.hpp"
+#include "output/json_text.hpp"
 #include "queue/participant_record.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@ std::string owner_record(std::string_view mode, const std::string& id, const std
     if (!data.empty()) {
         record["data"] = data;
     }
-    auto text = record.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+    auto text = ascii_text(record);
     if (text.size() > longest_record) {
         throw usage_error(
             fmt::format("--id and --data: too long by {} bytes for the {} bytes that the znode of "

@@ -89,29 +89,25 @@ bool audit_log::write(std::chrono::system_clock::time_point at, nlohmann::json r
     record["time"] = time_text(at);
     record["pid"] = ::getpid();
     record["user"] = escaped(name_of_user(::getuid()));
-    // In ASCII, as what line_of() writes.
-    const std::string line = record.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+    const std::string line = ascii_text(record);
     if (file_ < 0) {
         ::syslog(LOG_NOTICE, "%s", line.c_str());
         return true;
     }
     // A record that a full disk has cut ends with the next one's beginning.
-    const std::string text = (torn_ ? "\n" : "") + line + '\n';
-    const auto size = ::write(file_, text.data(), text.size());
-    const bool whole = size == static_cast<ssize_t>(text.size());
-    torn_ = size > 0 ? !whole : torn_;
-    if (size > 0 && !whole) {
-        errno = ENOSPC;
-    }
-    return whole;
+    return write_at_once(file_, (torn_ ? "\n" : "") + line + '\n', &torn_);
 }
 
-bool write_at_once(int file, std::string_view text) {
+bool write_at_once(int file, std::string_view text, bool* torn) {
     const ssize_t written = ::write(file, text.data(), text.size());
-    if (written >= 0 && static_cast<std::size_t>(written) < text.size()) {
+    const bool whole = written == static_cast<ssize_t>(text.size());
+    if (written >= 0 && !whole) {
         errno = ENOSPC;
     }
-    return written == static_cast<ssize_t>(text.size());
+    if (torn != nullptr && written > 0) {
+        *torn = !whole;
+    }
+    return whole;
 }
 
 void refuse_output(const char* option, const std::string& name, const std::string& why) {

@@ -34,8 +34,9 @@ private:
     bool torn_ = false;  ///< only a part of the last record was written
 };
 
-/// Writes the whole text at once; false, with errno, if that fails.
-[[nodiscard]] bool write_at_once(int file, std::string_view text);
+/// Writes the whole text at once; false, with errno, if that fails. `torn` becomes whether only a
+/// part was written, unless nothing was.
+[[nodiscard]] bool write_at_once(int file, std::string_view text, bool* torn = nullptr);
 
 /// usage_error for an option whose file cannot be written.
 [[noreturn]] void refuse_output(const char* option,

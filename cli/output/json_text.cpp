@@ -28,8 +28,4 @@ std::string second_text(std::chrono::system_clock::time_point t) {
     return {text, std::strftime(text, sizeof text, "%FT%TZ", &parts)};
 }
 
-std::string line_of(const json_object& o) {
-    return o.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + '\n';
-}
-
 }  // namespace latchkey::cli

@@ -20,7 +20,15 @@ using json_object = nlohmann::ordered_json;
 /// The same for people, without the milliseconds: "2026-10-04T09:30:00Z".
 [[nodiscard]] std::string second_text(std::chrono::system_clock::time_point t);
 
-/// One line, in ASCII: what other programs have written is escaped.
-[[nodiscard]] std::string line_of(const json_object& o);
+/// In ASCII, without a line break: what other programs have written is escaped.
+template <class Json>
+[[nodiscard]] std::string ascii_text(const Json& j) {
+    return j.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+/// That, as a line.
+[[nodiscard]] inline std::string line_of(const json_object& o) {
+    return ascii_text(o) + '\n';
+}
 
 }  // namespace latchkey::cli

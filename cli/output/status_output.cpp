@@ -1,6 +1,7 @@
 #include "output/status_output.hpp"
 
 #include "output/exit_status.hpp"
+#include "output/json_text.hpp"
 #include "output/service_manager.hpp"
 
 #include <algorithm>
@@ -79,7 +80,7 @@ std::string json_line(std::string_view name,
     for (const auto& [key, value] : details.items()) {
         line[key] = value;
     }
-    return line.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+    return ascii_text(line);
 }
 
 }  // namespace

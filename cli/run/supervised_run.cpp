@@ -43,7 +43,8 @@ supervised_run::supervised_run(const run_options& options,
                    kind,
                    [this](std::optional<held_resource> h) { on_result(std::move(h)); }),
       recording_(loop_),
-      due_(loop_) {
+      due_(loop_),
+      loss_(options, report_, signals_) {
     outputs_.watch(client_);
 }
 
@@ -65,7 +66,7 @@ int supervised_run::execute() {
     recording_.stop_and_join();
     release();
     client_.close();
-    loss_commands_.clear();
+    loss_.join();
     return status;
 }
 
@@ -134,7 +135,7 @@ void supervised_run::on_result(std::optional<held_resource> acquired) {
 
 void supervised_run::on_acquired() {
     report_.acquired(*held_);
-    loss_is_reported_ = false;
+    loss_.begin();
     limits_ = hold_limits(held_->granted, options_.min_hold, options_.max_hold);
     if (held_->ran_recently) {
         report_.skipped();
@@ -222,7 +223,7 @@ void supervised_run::on_loss() {
     if (phase_ == phase::running) {
         supervisor_->end_now();
     } else if (phase_ == phase::holding || phase_ == phase::keeping) {
-        report_loss("");
+        loss_.on_loss(*held_, "");
         end_term(exit_status::lock_lost, false);
     }
 }
@@ -276,7 +277,7 @@ void supervised_run::on_command_end(int wait_status) {
     report_.ended(wait_status);
     if (!held_->valid()) {
         // The command may have worked without the lock, if only at its very end.
-        report_loss(" while the command ran");
+        loss_.on_loss(*held_, " while the command ran");
         return end_lost_term(exit_status::lock_lost, wait_status);
     }
     asked_to_end_ = forwarded_.end_latchkey(wait_status);
@@ -322,7 +323,7 @@ void supervised_run::keep_or_end() {
 void supervised_run::on_killed_in_time(int wait_status) {
     const bool by_limit = is_over_by_limit();
     if (!by_limit) {
-        report_loss("; the command was ended");
+        loss_.on_loss(*held_, "; the command was ended");
     }
     end_lost_term(by_limit ? exit_status::held_too_long : exit_status::lock_lost, wait_status);
 }
@@ -351,22 +352,7 @@ void supervised_run::report_end_ahead() {
     if (is_over_by_limit()) {
         report_.held_too_long("ending the command");
     } else {
-        report_loss("; ending the command");
-    }
-}
-
-void supervised_run::report_loss(const char* consequence) {
-    if (std::exchange(loss_is_reported_, true)) {
-        return;
-    }
-    const auto why = held_->why_lost();
-    report_.lost(why, consequence);
-    if (options_.on_lost) {
-        auto settings = settings_of(*held_, options_);
-        settings.emplace_back("LATCHKEY_REASON",
-                              id_of(why == loss_reason::none ? loss_reason::deadline_passed : why));
-        loss_commands_.remove_if([](const loss_command& c) { return c.has_ended(); });
-        loss_commands_.emplace_back(*options_.on_lost, settings, signals_);
+        loss_.on_loss(*held_, "; ending the command");
     }
 }
 

@@ -11,7 +11,7 @@
 #include "run/event_outputs.hpp"
 #include "run/held_resource.hpp"
 #include "run/hold_limits.hpp"
-#include "run/loss_command.hpp"
+#include "run/loss_reaction.hpp"
 #include "run/restart_backoff.hpp"
 #include "run/run_kind.hpp"
 #include "run/run_report.hpp"
@@ -21,7 +21,6 @@
 
 #include <chrono>
 #include <functional>
-#include <list>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -78,7 +77,6 @@ private:
     void abandon() noexcept;
     void kill_orphans() const;
     void report_end_ahead();
-    void report_loss(const char* consequence);
     void renew_deadline();
     void release();
     void end_term(int status, bool pause);
@@ -105,13 +103,12 @@ private:
     hold_limits limits_;
     std::optional<stop_listener> loss_listener_;
     std::optional<stop_listener> hand_over_listener_;
-    std::list<loss_command> loss_commands_;
+    loss_reaction loss_;
     int cancelled_by_ = 0;
     forwarded_signals forwarded_;
     bool handing_over_ = false;  ///< another client is to have it; the command got TERM
     bool asked_to_end_ = false;  ///< a signal that latchkey forwarded has ended the command
     int command_status_ = 0;     ///< of a command that has ended
-    bool loss_is_reported_ = false;
     boottime_clock::time_point deadline_{};
     restart_backoff pauses_;
 };
