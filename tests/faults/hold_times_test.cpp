@@ -5,6 +5,7 @@
 
 #include "lock_fixture.hpp"
 
+#include <chrono>
 #include <optional>
 #include <stop_token>
 #include <utility>
@@ -155,7 +156,20 @@ TEST_F(HoldTimes, ThatCannotBeAreRefused) {
 
 // ---- what is left, and the warning when it becomes little ----
 
-using AtRisk = LockFaults;
+class AtRisk : public LockFaults {
+protected:
+    /// From now on no server answers. It comes when `margin` is left, and not before.
+    void expect_warning_in_an_outage(const hold& h,
+                                     const std::stop_token& warned,
+                                     std::chrono::nanoseconds margin) {
+        ensemble_.suspend(a_.session_id());
+        ensemble_.run_for(h.remaining() - margin - 1ms);
+        EXPECT_FALSE(warned.stop_requested());
+        ensemble_.run_for(2ms);
+        EXPECT_TRUE(warned.stop_requested());
+        EXPECT_TRUE(h.valid());
+    }
+};
 
 TEST_F(AtRisk, WhatRemainsIsTheTimeUntilTheDeadline) {
     const hold h = held(mine_);
@@ -189,12 +203,7 @@ TEST_F(AtRisk, WarnsWhenTheMarginIsLeftAndNotWhileServersAnswer) {
     ensemble_.run_for(60s);
     EXPECT_TRUE(at_once.stop_requested()) << "less is left";
     EXPECT_FALSE(warned.stop_requested());
-    ensemble_.suspend(a_.session_id());
-    ensemble_.run_for(h.remaining() - 2s - 1ms);
-    EXPECT_FALSE(warned.stop_requested());
-    ensemble_.run_for(2ms);
-    EXPECT_TRUE(warned.stop_requested());
-    EXPECT_TRUE(h.valid());
+    expect_warning_in_an_outage(h, warned, 2s);
     EXPECT_FALSE(h.lost().stop_requested());
 }
 
@@ -208,12 +217,7 @@ TEST_F(AtRisk, WarnsInTimeAlsoWhenAServerHasGrantedAShorterTimeout) {
     core->session_validity()->connected(core->loop().now(), core->loop().now(), 4s);
     ensemble_.resume(a_.session_id());
     ASSERT_TRUE(soon([&] { return a_.state() == connection_state::reconnected; }));
-    ensemble_.suspend(a_.session_id());
-    ensemble_.run_for(h.remaining() - 2s - 1ms);
-    EXPECT_FALSE(warned.stop_requested());
-    ensemble_.run_for(2ms);
-    EXPECT_TRUE(warned.stop_requested());
-    EXPECT_TRUE(h.valid());
+    expect_warning_in_an_outage(h, warned, 2s);
 }
 
 TEST_F(AtRisk, IsRequestedWithALossThatComesWithoutWarningAndNotByARelease) {

@@ -178,7 +178,17 @@ TEST_F(LeaderThatIsAskedWhileItOffers, HandsOverThoughTheOfferIsNotAccepted) {
 
 // ---- mailboxes and places that another client deletes ----
 
-class MailboxThatIsDeleted : public election_with_transfers {};
+class MailboxThatIsDeleted : public election_with_transfers {
+protected:
+    /// To candidate "1"; what it writes is lost on the way.
+    pending offer_that_is_lost(candidate& from) {
+        run_for(1s);
+        ensemble_.fail_next(op::multi, when::before, from.id());
+        auto offer = transfer(from, "1");
+        EXPECT_TRUE(run_until([&] { return ensemble_.faults_to_come() == 0; }, 1s));
+        return offer;
+    }
+};
 
 TEST_F(MailboxThatIsDeleted, IsReadAlsoIfTheNextMessageHasTheVersionOfTheLast) {
     const auto all = queue_of(2);
@@ -212,10 +222,7 @@ TEST_F(MailboxThatIsDeleted, IsNotThereAgainWhileItsCandidateMayAcceptWhatWasInI
 
 TEST_F(MailboxThatIsDeleted, MayGetLateWhatWasLostSoThereIsNoOtherOffer) {
     const auto all = queue_of(3);
-    run_for(1s);
-    ensemble_.fail_next(op::multi, when::before, all[0]->id());
-    const auto offer = transfer(*all[0], "1");
-    ASSERT_TRUE(run_until([&] { return ensemble_.faults_to_come() == 0; }, 1s));
+    const auto offer = offer_that_is_lost(*all[0]);
     ensemble_.black_hole(all[1]->id());
     ensemble_.remove(mailbox_of(znode_of(*all[1])));
     EXPECT_EQ(told(offer), result::not_accepted);
@@ -227,10 +234,7 @@ TEST_F(MailboxThatIsDeleted, MayGetLateWhatWasLostSoThereIsNoOtherOffer) {
 
 TEST_F(MailboxThatIsDeleted, WithItsCandidateIsNoReasonToMakeNoOtherOffer) {
     const auto all = queue_of(3);
-    run_for(1s);
-    ensemble_.fail_next(op::multi, when::before, all[0]->id());
-    const auto offer = transfer(*all[0], "1");
-    ASSERT_TRUE(run_until([&] { return ensemble_.faults_to_come() == 0; }, 1s));
+    const auto offer = offer_that_is_lost(*all[0]);
     by_force([&] { ensemble_.expire(all[1]->id()); });
     EXPECT_EQ(told(offer), result::not_accepted);
     EXPECT_EQ(told(transfer(*all[0], "2")), result::accepted);

@@ -81,7 +81,6 @@ protected:
     /// The transaction by which the one who waits takes its permits, as if it had been lost on the
     /// way, and had waited at a server that its session has come back to.
     void arrive_late(int& applied) {
-        constexpr std::size_t guid_and_marks = 40;
         const auto queue = ensemble_.children(kind_.queue);
         if (queue.empty()) {
             return;
@@ -104,11 +103,13 @@ protected:
         const auto a = take();
         EXPECT_FALSE(error_of(a));
         for (const std::string& name : ensemble_.children(kind_.permits)) {
-            endings_.push_back(name.substr(40));
+            endings_.push_back(name.substr(guid_and_marks));
         }
         a->granted.release();
         EXPECT_TRUE(all_gone());
     }
+
+    static constexpr std::size_t guid_and_marks = 40;  ///< "_c_", the GUID, and "-"
 
     const kind_of_permits& kind_ = GetParam();
     std::vector<std::string> endings_;

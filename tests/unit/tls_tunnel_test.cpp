@@ -1,6 +1,7 @@
 #include "tls/tls_tunnel.hpp"
 
 #include "eventually.hpp"
+#include "forked_child.hpp"
 #include "loop/asio_loop.hpp"
 #include "test_authority.hpp"
 
@@ -21,7 +22,6 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace latchkey::test {
@@ -199,28 +199,19 @@ TEST_F(TlsTunnel, ARecordThatWasChangedOnItsWayEndsTheConnection) {
 TEST_F(TlsTunnel, EndsTheConnectionAlsoWhileAForkedChildLives) {
     for (const bool dropped : {true, false}) {
         accept();
-        std::array<int, 2> life{};
-        ASSERT_EQ(::pipe(life.data()), 0);
-        const pid_t child = ::fork();
-        ASSERT_GE(child, 0);
-        if (child == 0) {
-            char end = 0;
-            ::close(life[1]);
-            ::_exit(::read(life[0], &end, 1) == 0 ? 0 : 1);
+        {
+            const living_child child;
+            if (dropped) {
+                on_loop([&] { tunnel.reset(); });
+            } else {
+                ::shutdown(near, SHUT_RDWR);  // the user ends
+            }
+            std::array<char, 4096> some{};
+            EXPECT_TRUE(eventually([&] {
+                const int socket = far->next_layer().native_handle();
+                return ::recv(socket, some.data(), some.size(), MSG_DONTWAIT) == 0;
+            }));
         }
-        if (dropped) {
-            on_loop([&] { tunnel.reset(); });
-        } else {
-            ::shutdown(near, SHUT_RDWR);  // the user ends
-        }
-        std::array<char, 4096> some{};
-        EXPECT_TRUE(eventually([&] {
-            const int socket = far->next_layer().native_handle();
-            return ::recv(socket, some.data(), some.size(), MSG_DONTWAIT) == 0;
-        }));
-        ::close(life[0]);
-        ::close(life[1]);
-        ASSERT_EQ(::waitpid(child, nullptr, 0), child);
         on_loop([&] { tunnel.reset(); });
         ::close(std::exchange(near, -1));
     }
