@@ -1,6 +1,7 @@
 #include "cli_folder.hpp"
 #include "cli_words.hpp"
 #include "output/exit_status.hpp"
+#include "serve/access_rules.hpp"
 #include "serve/http_messages.hpp"
 #include "serve/lock_metrics.hpp"
 #include "serve/lock_reader.hpp"
@@ -68,6 +69,51 @@ TEST(Token, HasNoWhiteSpaceAtItsEnds) {
     }
     folder.write("token", "01234567 89abcdef");
     EXPECT_THROW(static_cast<void>(read_token(folder / "token")), usage_error);
+}
+
+TEST(Token, HasAtLeastSixteenCharacters) {
+    const temporary_folder folder;
+    folder.write("token", "0123456789abcde");
+    ASSERT_EQ(::chmod((folder / "token").c_str(), 0600), 0);
+    EXPECT_THROW(static_cast<void>(read_token(folder / "token")), usage_error);
+}
+
+// ---- who is answered ----
+
+TEST(AccessRules, AnswerWhoAsksForThisMachine) {
+    const access_rules rules(true, "");
+    for (const std::string& host :
+         words_of("localhost LocalHost:80 127.0.0.1 127.1.2.3:65535 [::1] [::1]:8080")) {
+        EXPECT_FALSE(rules.refuse_host({.host = host})) << host;
+    }
+    for (const std::string& host :
+         joined({""},
+                words_of("locks.example localhosts localhost.example 128.0.0.1 127.0.0 127.0.0.1.2 "
+                         "127.0.0.256 127.0.0.1:x 127.0.0.1:65536 [::2] ::1"))) {
+        const auto refusal = rules.refuse_host({.host = host});
+        ASSERT_TRUE(refusal) << host;
+        EXPECT_EQ(refusal->status, 421);
+    }
+    EXPECT_FALSE(access_rules(false, "").refuse_host({.host = "locks.example"}));
+}
+
+TEST(AccessRules, AnswerWhoHasTheToken) {
+    const access_rules rules(true, "0123456789abcdef");
+    for (const std::string& right : {"Bearer 0123456789abcdef", "bEARER 0123456789abcdef"}) {
+        EXPECT_FALSE(rules.refuse_stranger({.authorization = right})) << right;
+    }
+    for (const std::string& wrong : {"",
+                                     "Bearer ",
+                                     "0123456789abcdef",
+                                     "Basic 0123456789abcdef",
+                                     "Bearer 0123456789abcdeF",
+                                     "Bearer 0123456789abcde",
+                                     "Bearer 0123456789abcdef0123456789abcdef"}) {
+        const auto refusal = rules.refuse_stranger({.authorization = wrong});
+        ASSERT_TRUE(refusal) << wrong;
+        EXPECT_EQ(refusal->status, 401);
+    }
+    EXPECT_FALSE(access_rules(true, "").refuse_stranger({})) << "none is necessary";
 }
 
 TEST(ReadingLoop, ReadsLessOftenIfNobodyAsksOrIfAReadingTakesLong) {
