@@ -3,11 +3,10 @@
 #include "client/client_core.hpp"
 #include "loop/task.hpp"
 #include "queue/last_step.hpp"
-#include "queue/own_znodes.hpp"
+#include "queue/own_znode.hpp"
 #include "queue/protected_create.hpp"
 #include "queue/queue_recipe.hpp"
 #include "queue/queue_wait.hpp"
-#include "queue/queue_waits.hpp"
 #include "session/failure.hpp"
 #include "znode/znode_swap.hpp"
 

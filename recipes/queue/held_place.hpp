@@ -6,7 +6,7 @@
 #include "hold/hold_state.hpp"
 #include "queue/attempt.hpp"
 #include "queue/mode_change.hpp"
-#include "queue/own_znodes.hpp"
+#include "queue/own_znode.hpp"
 #include "queue/place_turns.hpp"
 #include "queue/queue_recipe.hpp"
 #include "session/failure.hpp"

@@ -33,8 +33,8 @@ public:
     /// Reads host, user and program of this process once.
     record_writer();
 
-    /// The same for all that a thread asks for: it is neither cheap to make nor small. In a forked
-    /// child another one.
+    /// One for all that a thread asks for: it is neither cheap to make nor small. In a forked child
+    /// another one.
     [[nodiscard]] static std::shared_ptr<const record_writer> shared();
 
     /// The record of this process, which asks for `mode` ("exclusive", "permit") now: at most

@@ -2,7 +2,7 @@
 
 #include "client/until_answered.hpp"
 #include "loop/paced_retry.hpp"
-#include "queue/queue_list_of.hpp"
+#include "queue/queue_order.hpp"
 #include "queue/queue_wait.hpp"
 #include "text/path.hpp"
 

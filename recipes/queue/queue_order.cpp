@@ -1,7 +1,11 @@
 #include "queue/queue_order.hpp"
 
+#include "directories/directory_lists.hpp"
+
 #include <algorithm>
+#include <any>
 #include <iterator>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -175,6 +179,16 @@ std::vector<std::string> queue_list::with_prefix(std::string_view prefix) const 
 std::vector<std::string> in_order(const std::vector<std::string>& names,
                                   const queue_markers& markers) {
     return queue_list(names, markers).with_prefix({});
+}
+
+const queue_list& queue_of(const listing& l, const queue_markers& markers) {
+    using sorted = std::shared_ptr<const queue_list>;
+    const auto* known = std::any_cast<sorted>(&l.view);
+    if (known == nullptr || (*known)->markers() != markers) {
+        l.view = sorted(std::make_shared<queue_list>(l.names, markers));
+        known = std::any_cast<sorted>(&l.view);
+    }
+    return **known;
 }
 
 }  // namespace latchkey::inline v0

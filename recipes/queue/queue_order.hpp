@@ -13,6 +13,8 @@
 
 namespace latchkey::inline v0 {
 
+struct listing;
+
 /// Which of the participants ahead of it a participant waits for.
 enum class queue_rule : std::uint8_t {
     everybody,
@@ -104,6 +106,10 @@ private:
     entries disorder_;   ///< those that cannot be ordered
     delays delays_;      ///< of all holders that have left a record
 };
+
+/// The queue that a list shows. The first participant that asks sorts it, for all that share the
+/// list. The participants of one queue use the same markers.
+[[nodiscard]] const queue_list& queue_of(const listing& l, const queue_markers& markers);
 
 /// Of a list of the directory in any order, the names that take part, by number.
 [[nodiscard]] std::vector<std::string> in_order(const std::vector<std::string>& names,

@@ -1,7 +1,7 @@
 #include "queue_names.hpp"
 
 #include "ensemble/virtual/virtual_loop.hpp"
-#include "queue/directory_notes.hpp"
+#include "queue/queue_recipe.hpp"
 #include "story.hpp"
 
 #include <chrono>
