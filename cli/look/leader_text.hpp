@@ -11,7 +11,7 @@ namespace latchkey::cli {
 /// escaped.
 [[nodiscard]] std::string leader_line(const std::optional<leader_info>& leader);
 
-/// The same as one JSON object on a line, with the path of the election.
+/// What leader_line() says as one JSON object on a line, with the path of the election.
 [[nodiscard]] std::string leader_json_line(const std::string& path,
                                            const std::optional<leader_info>& leader);
 

@@ -29,7 +29,7 @@ public:
     /// Prints until a signal ends it; returns the exit status.
     [[nodiscard]] int run();
 
-    /// The same. `read` reads once what is watched, on another thread: observers keep trying where
+    /// As above. `read` reads once what is watched, on another thread: observers keep trying where
     /// they may not read, and here that ends the command. Throws what `read` throws.
     [[nodiscard]] int run(const std::function<void()>& read);
 

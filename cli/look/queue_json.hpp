@@ -14,7 +14,8 @@ namespace latchkey::cli {
 /// A path, its kind, its holders and its queue.
 [[nodiscard]] json_object json_of(const queue_view& v);
 
-/// The same with its type, "lock" or "unreadable", and all that wait counted.
+/// A path, and its type: "unreadable", or "lock" with what json_of() says of a view and all that
+/// wait counted.
 [[nodiscard]] json_object json_of(const lock_tree_entry& e);
 
 [[nodiscard]] json_object json_of(const lock_wait& w);

@@ -11,8 +11,8 @@ namespace latchkey::cli {
 [[nodiscard]] client_options client_options_of(const program_options& options,
                                                const status_output& output);
 
-/// The same for a command that runs another one. Afterwards LATCHKEY_AUTH is out of the
-/// environment, unless --pass-auth asks for it. To be called before the process has any thread.
+/// How the client of a command that runs another one connects. Afterwards LATCHKEY_AUTH is out of
+/// the environment, unless --pass-auth asks for it. To be called before the process has any thread.
 [[nodiscard]] client_options client_options_for_run(const run_options& options,
                                                     const status_output& output);
 

@@ -22,7 +22,7 @@ template <class Number>
     return valid ? std::optional(value) : std::nullopt;
 }
 
-/// The same for the value of an option. Throws usage_error, which says what it is not.
+/// The number in the value of an option. Throws usage_error, which says what it is not.
 template <class Number>
 [[nodiscard]] Number number_from(std::string_view option,
                                  const std::string& text,

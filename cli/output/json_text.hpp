@@ -17,7 +17,7 @@ using json_object = nlohmann::ordered_json;
 /// "2026-11-23T09:30:00.123Z"
 [[nodiscard]] std::string time_text(std::chrono::system_clock::time_point t);
 
-/// The same for people, without the milliseconds: "2026-10-04T09:30:00Z".
+/// As time_text(), for people, without the milliseconds: "2026-10-04T09:30:00Z".
 [[nodiscard]] std::string second_text(std::chrono::system_clock::time_point t);
 
 /// In ASCII, without a line break: what other programs have written is escaped.

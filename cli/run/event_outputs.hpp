@@ -25,7 +25,7 @@ public:
     event_outputs(const event_outputs&) = delete;
     event_outputs& operator=(const event_outputs&) = delete;
 
-    /// The same with an observer, if anything was asked for. It may outlive this object.
+    /// `how` with an observer, if anything was asked for. It may outlive this object.
     [[nodiscard]] client_options observing(client_options how) const;
 
     /// Adds the stats of the client that has the observer.

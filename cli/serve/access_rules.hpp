@@ -19,7 +19,7 @@ public:
     /// Why no request of this kind is answered; nothing if it is.
     [[nodiscard]] std::optional<http_answer> refuse_host(const http_request& r) const;
 
-    /// The same for what needs the token.
+    /// Why no request for what needs the token is answered; nothing if it is.
     [[nodiscard]] std::optional<http_answer> refuse_stranger(const http_request& r) const;
 
 private:

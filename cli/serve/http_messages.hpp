@@ -29,7 +29,7 @@ struct http_answer {
     /// {"error": "..."}, as JSON.
     [[nodiscard]] static http_answer error(unsigned status, std::string_view message);
 
-    /// The same, with status 503. The client may try again after 5 seconds.
+    /// An error with status 503. The client may try again after 5 seconds.
     [[nodiscard]] static http_answer too_many(std::string_view what);
 };
 

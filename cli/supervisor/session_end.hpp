@@ -18,7 +18,7 @@ struct session_to_end {
     bool operator==(const session_to_end&) const = default;
 };
 
-/// The same as bytes, for another process of this program.
+/// A session_to_end as bytes, for another process of this program.
 [[nodiscard]] std::string packed(const session_to_end& s);
 [[nodiscard]] session_to_end unpacked(std::string_view bytes);
 

@@ -158,7 +158,7 @@ private:
     awaitable<T> awaited_;
 };
 
-/// The same call, whose `co_await` does not throw latchkey::error: it returns a
+/// Changes a call so that its `co_await` does not throw latchkey::error: it returns a
 /// `std::pair<std::error_code, T>`, or the std::error_code alone if T is void.
 template <class T>
 [[nodiscard]] awaitable_with_error<T> with_error(awaitable<T> a) noexcept {

@@ -74,7 +74,7 @@ public:
         }
     }
 
-    /// The same. When it returns, none is running either, unless a listener itself calls this.
+    /// As silence(), and waits until no listener is running, unless a listener itself calls this.
     void end() noexcept {
         for (const auto& r : silenced()) {
             r->calls.end();

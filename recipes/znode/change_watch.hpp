@@ -48,7 +48,7 @@ public:
                         core.next_connection());
     }
 
-    /// The same for what either of two has watched.
+    /// Waits for the first change of what either of two has watched, or as above.
     [[nodiscard]] auto until_either_changes(client_core& core, const change_watch& other) const {
         return first_of(until_changed(core), other.until_changed(core));
     }

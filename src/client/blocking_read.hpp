@@ -22,7 +22,7 @@ inline constexpr std::size_t most_reads_in_flight = 64;
 /// closed, forked, would_deadlock. Refusals are in the reply.
 [[nodiscard]] reply blocking_read(client_core& core, const request& question);
 
-/// The same for several requests, 64 at a time: up to 64 take one round trip. They are sent and
+/// Sends several requests, 64 at a time: up to 64 take one round trip. They are sent and
 /// answered in order, on one connection. What stands behind a request::barrier() is asked again
 /// unless that was answered in the order of writes. Keeps the first `most_data` bytes of the data
 /// of each answer.

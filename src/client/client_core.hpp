@@ -198,7 +198,7 @@ public:
         return until_called_back([this](resumption resume) { window_.enter(std::move(resume)); });
     }
 
-    /// The same for what begins, and is no task yet: calls `begin`.
+    /// As room_to_send(), for what begins, and is no task yet: calls `begin`.
     template <class Begin>
     void when_there_is_room(Begin begin) {
         window_.begin(std::move(begin));

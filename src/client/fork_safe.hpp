@@ -42,7 +42,7 @@ struct fork_safe_allocator : std::allocator<T> {
     const client_core* core;
 };
 
-/// The same, made with `core` as its first argument.
+/// As above, made with `core` as its first argument.
 template <class T, class... Args>
 [[nodiscard]] std::shared_ptr<T> fork_safe(const std::shared_ptr<client_core>& core,
                                            Args&&... args) {

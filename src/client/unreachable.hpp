@@ -27,7 +27,7 @@ struct call_aim {
                                           const call_aim& aim,
                                           refusal_notes::time_point begun);
 
-/// The same of a call that the servers may have `confirmed`: they have answered it as it needs, and
+/// As above, of a call that the servers may have `confirmed`: they have answered as it needs, and
 /// it may have had to wait for others. It ends with what a server has refused last since the call
 /// began, or with malformed frames, because then it does not know what is ahead. Otherwise empty:
 /// contention.

@@ -127,7 +127,7 @@ public:
         start_within(looks ? std::chrono::nanoseconds(core()->patience()) : limit, looks, stop);
     }
 
-    /// The same with a limit of zero, except that it looks for at most `patience`, if that is not
+    /// As start() with a limit of zero, except that it looks for at most `patience`, if that is not
     /// zero and less than the session timeout.
     void look_for(std::chrono::nanoseconds patience, const std::stop_token& stop, handler done) {
         const std::chrono::nanoseconds longest = core()->patience();

@@ -85,8 +85,8 @@ public:
         };
     }
 
-    /// The same for a call that is awaited: called with a failure and, unless T is void, a value.
-    /// The exception gets the message of the failure.
+    /// Of a call that is awaited: the result is called with a failure and, unless T is void, a
+    /// value. The exception gets the message of the failure.
     template <class T>
     [[nodiscard]] auto once(awaitable_handler<T> handler) {
         if constexpr (std::is_void_v<T>) {

@@ -57,7 +57,7 @@ public:
     /// more.
     [[nodiscard]] oneshot<answer> list(std::string path, std::function<void()> sent = nullptr);
 
-    /// The same of several, in their order; `sent` is for the last list that is sent.
+    /// Lists several, and answers in their order; `sent` is for the last list that is sent.
     [[nodiscard]] oneshot<std::vector<answer>> list_all(const std::vector<std::string>& paths,
                                                         std::function<void()> sent = nullptr);
 

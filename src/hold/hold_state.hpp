@@ -109,7 +109,7 @@ public:
 
     // ---- on the loop ----
 
-    /// The same hold in another mode, perhaps with another znode.
+    /// Changes the mode of the hold; `path` is that of its znode from now on.
     void turn_into(lock_mode mode, std::string path);
 
     /// Null after the release.

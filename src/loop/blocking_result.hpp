@@ -32,7 +32,7 @@ public:
         return std::move(*result_);
     }
 
-    /// The same for a call that can be given up: when the thread is interrupted, calls `cancel()`
+    /// As get(), for a call that can be given up: when the thread is interrupted, calls `cancel()`
     /// and waits for the result to which that leads, before the interruption goes on.
     template <class Cancel>
     Result get_or(Cancel cancel) {

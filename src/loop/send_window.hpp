@@ -30,7 +30,7 @@ public:
         }
     }
 
-    /// The same for a `t` that begins something.
+    /// As enter(), for a `t` that begins something.
     template <class Task>
     void begin(Task t) {
         if (has_room() && waiting_.empty() && beginning_.empty()) {

@@ -272,7 +272,7 @@ template <class... Begin>
         });
 }
 
-/// The same, unless it is ready: then the task goes on at once.
+/// As until_called_back, unless it is ready: then the task goes on at once.
 template <class Ready, class Begin>
 class [[nodiscard]] until_called_back_unless : public until_called_back<Begin> {
 public:

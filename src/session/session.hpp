@@ -106,7 +106,7 @@ public:
     /// `session_expired`, after close() with `closing`.
     virtual void submit(request r, completion done) = 0;
 
-    /// The same with a one-shot watch: data for `get`, children for `children`, nothing else. The
+    /// As above, with a one-shot watch: data for `get`, children for `children`, nothing else. The
     /// watch is set when the answer is `ok`, and ends with the connection. The caller owns it: when
     /// `w` is gone, the watch has no effect any more, and the servers keep at most one watch for
     /// each path and kind. Any number of watchers share that one.

@@ -25,7 +25,7 @@ namespace latchkey::inline v0 {
 /// write the names and data of znodes.
 [[nodiscard]] std::string escaped(std::string_view text);
 
-/// The same for a message that quotes escaped values: a backslash stays as it is.
+/// As escaped(), for a message that quotes escaped values: a backslash stays as it is.
 [[nodiscard]] std::string escaped_message(std::string_view text);
 
 }  // namespace latchkey::inline v0

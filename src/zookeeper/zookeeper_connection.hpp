@@ -85,7 +85,7 @@ public:
     /// Why work() returned false, for people.
     [[nodiscard]] std::string failure() const;
 
-    /// The same, for programs.
+    /// Why work() returned false, for programs.
     [[nodiscard]] session_event::cause cause() const noexcept;
 
     /// What the server has not done within the limit, for people: "no answer within 400 ms".

@@ -97,7 +97,7 @@ public:
     /// Applies one change of the transaction `zxid`.
     void apply(const change& c, std::int64_t zxid);
 
-    /// The same, and returns what undoes it.
+    /// As apply() of one change, and returns what undoes it.
     [[nodiscard]] undo apply_undoably(const change& c, std::int64_t zxid);
     void revert(undo u);
 

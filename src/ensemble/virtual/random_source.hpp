@@ -57,7 +57,7 @@ class random_streams {
 public:
     explicit random_streams(std::uint64_t seed) noexcept : seed_(seed) {}
 
-    /// The same one at each call. The reference stays valid.
+    /// Each call gets the same stream. The reference stays valid.
     random_source& operator()(std::string_view name, std::uint64_t number = 0) {
         const std::uint64_t key = key_of(name, number);
         return streams_.try_emplace(key, key).first->second;
