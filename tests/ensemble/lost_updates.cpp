@@ -32,7 +32,7 @@ struct updater {
 class updaters {
 public:
     updaters(const lost_updates_options& o, updater_order order, const test_folder& folder)
-        : patience_(4 * o.session_timeout) {
+        : patience_(o.stops == SIZE_MAX ? 4 * o.session_timeout : o.duration) {
         for (int i = 0; i < o.processes; ++i, ++order.seed) {
             order.log = folder.write("updater." + std::to_string(i), "");
             order.worker = i;
@@ -129,7 +129,7 @@ lost_updates_outcome run_lost_updates(const lost_updates_options& o) {
     static_cast<void>(eventually(
         [&] {
             workers.look_after();
-            return workers.stops() >= o.stops;
+            return workers.stops() >= o.stops && workers.count("acknowledged") >= o.updates;
         },
         o.duration));
     lost_updates_outcome result;

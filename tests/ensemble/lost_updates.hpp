@@ -26,8 +26,9 @@ struct lost_updates_options {
     std::chrono::milliseconds session_timeout{2000};
     int processes = 4;
     std::uint64_t seed = 1;
-    /// Ends after so many stops, or so much time.
+    /// Ends after so many stops and at least so many acknowledged updates, or after so much time.
     std::size_t stops = SIZE_MAX;
+    std::size_t updates = 0;
     std::chrono::milliseconds duration{std::chrono::seconds(60)};
     /// One update in so many is stopped, on average.
     int one_in = 40;

@@ -22,6 +22,7 @@ lost_updates_outcome with_stops(guard by) {
                            .session_timeout = 1500ms,
                            .processes = 2,
                            .stops = 1,
+                           .updates = 2,
                            .one_in = 1};
     const std::chrono::seconds time(number_from("LATCHKEY_UPDATES_SECONDS", 0));
     if (time > 0s) {
