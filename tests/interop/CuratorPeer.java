@@ -229,6 +229,11 @@ public final class CuratorPeer {
         }
     }
 
+    /** Its server may be behind the others; a write comes behind all that they did. */
+    static void catchUp(CuratorFramework client) throws Exception {
+        client.transaction().forOperations(client.transactionOp().check().forPath("/"));
+    }
+
     private static void increment(Path counter) throws Exception {
         long value = Long.parseLong(Files.readString(counter).trim());
         Files.writeString(counter, (value + 1) + "\n");
@@ -270,6 +275,7 @@ public final class CuratorPeer {
                 ((CuratorRendezvous.Barrier) locks.get(name).lock).set();
                 return "ok";
             case "participants": {
+                catchUp(client);
                 List<String> names = new ArrayList<>();
                 for (String path : locks.get(name).lock.participants()) {
                     names.add(path.substring(path.lastIndexOf('/') + 1));

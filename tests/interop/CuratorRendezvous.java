@@ -1,3 +1,4 @@
+import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.List;
@@ -8,6 +9,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
 import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
 import org.apache.curator.framework.recipes.nodes.GroupMember;
+import org.apache.curator.framework.recipes.nodes.PersistentNode;
 
 /**
  * Curator's recipes for those that wait for each other, or want to know of each other, in the words of locks.
@@ -17,9 +19,11 @@ final class CuratorRendezvous {
 
     /** To acquire it is to wait until it does not stand; to release it is to take it away. */
     static final class Barrier implements CuratorPeer.Lock {
+        private final CuratorFramework client;
         private final DistributedBarrier barrier;
 
         Barrier(CuratorFramework client, String path) {
+            this.client = client;
             barrier = new DistributedBarrier(client, path);
         }
 
@@ -29,6 +33,7 @@ final class CuratorRendezvous {
 
         @Override
         public boolean acquire(long milliseconds, int permits) throws Exception {
+            CuratorPeer.catchUp(client);
             if (milliseconds >= 0) {
                 return barrier.waitOnBarrier(milliseconds, TimeUnit.MILLISECONDS);
             }
@@ -83,10 +88,13 @@ final class CuratorRendezvous {
             member = new GroupMember(client, path, name, "curator".getBytes(StandardCharsets.UTF_8));
         }
 
+        /** Returns when Curator knows its znode: a close() before that can leave it (3 of 41,000 did). */
         @Override
-        public boolean acquire(long milliseconds, int permits) {
+        public boolean acquire(long milliseconds, int permits) throws Exception {
             member.start();
-            return true;
+            Field znode = GroupMember.class.getDeclaredField("pen");
+            znode.setAccessible(true);
+            return ((PersistentNode) znode.get(member)).waitForInitialCreate(30, TimeUnit.SECONDS);
         }
 
         @Override

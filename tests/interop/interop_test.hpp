@@ -97,6 +97,13 @@ protected:
         return eventually([&] { return world_->children(path_ + below).size() == participants; });
     }
 
+    /// Who is in one of our locks: our server may be behind those that served the others.
+    template <class Lock>
+    [[nodiscard]] static std::vector<participant> participants_of(Lock& lock, const client& c) {
+        catch_up(c);
+        return lock.participants();
+    }
+
     /// They queue in this order, and each is granted when those before it have released, and not
     /// earlier. Nor does one that has released get it again as long as another one holds.
     void expect_turns_in_this_order(const std::vector<contender>& all) {

@@ -50,8 +50,7 @@ TEST_F(MutexInterop, ParticipantsAreSeenFromAllSides) {
     auto curators_turn = curator.acquire();
     ASSERT_TRUE(queue_has(3));
 
-    catch_up(client_);
-    const auto seen = mutex_.participants();
+    const auto seen = participants_of(mutex_, client_);
     ASSERT_THAT(seen, SizeIs(3));
     EXPECT_THAT(ours.path(), EndsWith('/' + seen[0].name));
     EXPECT_EQ(seen[0].data, "ours");
@@ -200,8 +199,7 @@ TEST_F(RevocationInterop, DisturbsNeitherCuratorsWaitersNorOurs) {
     last.queue = [this, queue = last.queue] {
         queue();
         ASSERT_TRUE(queue_has(4));
-        catch_up(client_);
-        for (const participant& p : other_.participants()) {
+        for (const participant& p : participants_of(other_, client_)) {
             EXPECT_TRUE(other_.revoke(p));
         }
     };

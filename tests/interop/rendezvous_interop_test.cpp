@@ -37,6 +37,7 @@ protected:
 
 TEST_F(BarrierInterop, WeWaitForCurators) {
     theirs_.set();
+    catch_up(client_);
     EXPECT_FALSE(in_time(100ms, [&](auto limit) { return ours_.wait_for(limit); }));
     auto waiting = promised([&](barrier::wait_handler h) {
         ours_.async_wait(std::chrono::nanoseconds::max(), {}, std::move(h));
@@ -187,7 +188,8 @@ TEST_F(GroupInterop, WhoWatchesIsToldOfCuratorsComingAndGoing) {
     answer_of(theirs_.acquire());
     EXPECT_TRUE(last_told({"theirs:curator"}));
     theirs_.release();
-    EXPECT_TRUE(last_told({}));
+    EXPECT_TRUE(last_told({})) << "told last: " << ::testing::PrintToString(told.back())
+                               << ", there: " << ::testing::PrintToString(world_->children(path_));
 }
 
 TEST_F(GroupInterop, MembersOfOurClosedClientAreGoneForCurator) {

@@ -61,7 +61,7 @@ TEST_F(SemaphoreInterop, CuratorTakesSeveralAndNeverTwoTooMany) {
 TEST_F(SemaphoreInterop, ParticipantsAreSeenFromBothSides) {
     const hold ours = semaphore_.acquire();
     answer_of(curator_.acquire());
-    const auto seen = semaphore_.participants();
+    const auto seen = participants_of(semaphore_, client_);
     ASSERT_THAT(seen, SizeIs(2));
     EXPECT_THAT(curator_.participants(),
                 ::testing::UnorderedElementsAre(seen[0].name, seen[1].name));
