@@ -43,8 +43,8 @@ TEST_P(Guard, HoldsUntilItsEnd) {
 TEST_P(Guard, ThrowsUnlessItHolds) {
     mutex other(c_, path_);
     const guard g(m_);
-    EXPECT_TRUE(eventually([&] { return refusal(other, 50ms) == errc::not_acquired; }));
-    EXPECT_TRUE(eventually([&] { return refusal(other, 50ms) == std::errc::timed_out; }));
+    EXPECT_TRUE(eventually([&] { return refusal(other, 300ms) == errc::not_acquired; }));
+    EXPECT_TRUE(eventually([&] { return refusal(other, 300ms) == std::errc::timed_out; }));
     std::stop_source stop;
     stop.request_stop();
     const acquire_options canceled{.stop = stop.get_token()};
@@ -61,11 +61,11 @@ TEST_P(Guard, TakesTheArgumentsOfEveryRecipe) {
     const guard reads(rw, lock_mode::shared);
     const guard reads_too(rw, lock_mode::shared, 30s);
     EXPECT_TRUE(
-        eventually([&] { return refusal(rw, lock_mode::exclusive, 50ms) == errc::not_acquired; }));
+        eventually([&] { return refusal(rw, lock_mode::exclusive, 300ms) == errc::not_acquired; }));
     semaphore permits(c_, path_ + "-permits", 3);
     const guard two(permits, 2);
     const guard one(permits);
-    EXPECT_TRUE(eventually([&] { return refusal(permits, 1, 50ms) == errc::not_acquired; }));
+    EXPECT_TRUE(eventually([&] { return refusal(permits, 1, 300ms) == errc::not_acquired; }));
     multi_mutex both(c_, {path_ + "-a", path_ + "-b"});
     const guard all(both);
     EXPECT_EQ(all.hold().paths().size(), 2U);
