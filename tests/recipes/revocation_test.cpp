@@ -126,6 +126,7 @@ TEST_P(Revocation, ReachesEachOfCuratorsPermitsAndWhoWaitsForThem) {
     hold two = s.acquire(2);
     const hold one = other.acquire();
     auto waiting = queued(s, 2U);
+    catch_up(b_);
     const auto found = other.participants();
     ASSERT_EQ(found.size(), 4U);
     const auto lease = std::find_if(found.begin(), found.end(), [&](const participant& p) {
@@ -152,8 +153,9 @@ TEST_P(Revocation, ReachesTheThreadThatHasARecursiveMutex) {
     recursive_mutex m(a_, path_);
     m.lock();
     m.lock();
+    const participant holder = seen(other_);
     ASSERT_EQ(other_.participants().size(), 1U);
-    EXPECT_TRUE(recursive_mutex(b_, path_).revoke(seen(other_)));
+    EXPECT_TRUE(recursive_mutex(b_, path_).revoke(holder));
     EXPECT_TRUE(asked(m.held()));
     EXPECT_EQ(m.depth(), 2U);
 }
