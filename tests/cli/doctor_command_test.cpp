@@ -83,6 +83,7 @@ TEST_F(DoctorCommand, ComparesTheSessionTimeoutWithTheTicksOfTheServers) {
     put("");
     running_program few_ticks;
     bool answered = false;
+    // It cannot compare while no handshake of a short session is in time.
     const bool compared = eventually([&] {
         few_ticks = run("doctor --json -t 0.5 PATH");
         answered |= few_ticks->wait() != 2;

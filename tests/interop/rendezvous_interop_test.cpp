@@ -179,17 +179,19 @@ TEST_F(GroupInterop, WhoWatchesIsToldOfCuratorsComingAndGoing) {
         told.push_back(described(members));
     });
     const auto last_told = [&](const std::vector<std::string>& members) {
-        return eventually([&] {
+        const bool is_last = eventually([&] {
             const std::lock_guard lock(guard);
             return !told.empty() && told.back() == members;
         });
+        const std::lock_guard lock(guard);
+        return (is_last ? ::testing::AssertionSuccess() : ::testing::AssertionFailure())
+               << "told: " << ::testing::PrintToString(told);
     };
     EXPECT_TRUE(last_told({}));
     answer_of(theirs_.acquire());
     EXPECT_TRUE(last_told({"theirs:curator"}));
     theirs_.release();
-    EXPECT_TRUE(last_told({})) << "told last: " << ::testing::PrintToString(told.back())
-                               << ", there: " << ::testing::PrintToString(world_->children(path_));
+    EXPECT_TRUE(last_told({})) << "there: " << ::testing::PrintToString(world_->children(path_));
 }
 
 TEST_F(GroupInterop, MembersOfOurClosedClientAreGoneForCurator) {

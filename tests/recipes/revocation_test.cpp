@@ -153,9 +153,9 @@ TEST_P(Revocation, ReachesTheThreadThatHasARecursiveMutex) {
     recursive_mutex m(a_, path_);
     m.lock();
     m.lock();
-    const participant holder = seen(other_);
+    catch_up(b_);
     ASSERT_EQ(other_.participants().size(), 1U);
-    EXPECT_TRUE(recursive_mutex(b_, path_).revoke(holder));
+    EXPECT_TRUE(recursive_mutex(b_, path_).revoke(seen(other_)));
     EXPECT_TRUE(asked(m.held()));
     EXPECT_EQ(m.depth(), 2U);
 }
