@@ -195,6 +195,9 @@ public:
 
     [[nodiscard]] int turns() const { return count_; }
 
+    /// How often the servers confirmed that it set the effects.
+    [[nodiscard]] int confirmed() const { return confirmed_; }
+
     /// For people.
     [[nodiscard]] std::string described() const {
         std::ostringstream text;
@@ -225,6 +228,9 @@ private:
             std::error_code failed;
             h.transact({operation::set(effects_, h.token().to_string())}, failed);
             t.end = now();
+            if (!failed) {
+                ++confirmed_;
+            }
             if (!h.valid()) {
                 t.end = t.begin;
             }
@@ -238,11 +244,13 @@ private:
     std::string effects_;
     intervals turns_;
     std::atomic<int> count_ = 0;
+    std::atomic<int> confirmed_ = 0;
     std::atomic<int> over_at_once_ = 0;
     std::atomic<const char*> step_ = "begins";
     std::jthread thread_;
 };
 
+using turn_takers = std::vector<std::unique_ptr<turn_taker>>;
 using znodes = std::map<std::string, std::string>;
 
 /// What this server shows; throws if it does not answer. The names of the participants, each with
@@ -288,6 +296,24 @@ std::string shown_by_one_server_alone(const std::vector<znodes>& first,
     return {};
 }
 
+/// Says that the servers have lost writes that they had confirmed; empty if they have not. Each
+/// write raises the version of what they set by one. Servers of 3.8 lose writes when one of them
+/// ends while it catches up (ZOOKEEPER-4643, -4646, -4785), and a client does not notice it.
+std::string forgotten_writes(const turn_takers& all,
+                             const real_ensemble& servers,
+                             const std::string& effects) {
+    std::int64_t confirmed = 0;
+    for (const auto& one : all) {
+        confirmed += one->confirmed();
+    }
+    const client its = client::connect(servers.connect_string(), {.session_timeout = 60s});
+    const auto there = its.get(effects, read_from::quorum);
+    const std::int64_t applied = there ? there->stat.version : -1;
+    return applied < confirmed ? "the servers confirmed " + std::to_string(confirmed) +
+                                     " writes and show " + std::to_string(applied)
+                               : "";
+}
+
 TEST(ServersThatDiffer, AreToldFromParticipantsThatComeAndGo) {
     const znodes none;
     const znodes early{{"early", ""}};
@@ -298,7 +324,7 @@ TEST(ServersThatDiffer, AreToldFromParticipantsThatComeAndGo) {
 }
 
 /// What the clients do, and what each server knows of them and of the lock, for people.
-std::string described(const std::vector<std::unique_ptr<turn_taker>>& all,
+std::string described(const turn_takers& all,
                       const real_ensemble& servers,
                       const std::vector<znodes>& participants) {
     std::ostringstream text;
@@ -319,10 +345,11 @@ TEST(RollingRestart, ForgetsNobodyAndMakesNoTwoHolders) {
     real_ensemble& servers = real_ensemble::breakable();
     // A hold that lasts through it all.
     contest c(servers.connect_string(), 30s);
-    std::vector<std::unique_ptr<turn_taker>> all;
+    const std::string effects = c.path() + "-effects";
+    turn_takers all;
     for (int i = 0; i < 5; ++i) {
-        all.push_back(std::make_unique<turn_taker>(
-            servers.connect_string(), c.path() + "-turns", c.path() + "-effects"));
+        all.push_back(
+            std::make_unique<turn_taker>(servers.connect_string(), c.path() + "-turns", effects));
     }
     const auto everybody_had_a_turn = [&] {
         return std::ranges::all_of(all, [](const auto& one) {
@@ -336,8 +363,11 @@ TEST(RollingRestart, ForgetsNobodyAndMakesNoTwoHolders) {
             const std::string path = c.path() + "-turns";
             const auto seen = participants_of(servers, path);
             const auto phantom = shown_by_one_server_alone(seen, participants_of(servers, path));
-            ASSERT_NE(phantom, "") << "without " << server << described(all, servers, seen);
-            GTEST_SKIP() << "servers differ in " << phantom << described(all, servers, seen);
+            const auto forgotten = forgotten_writes(all, servers, effects);
+            ASSERT_NE(phantom + forgotten, "")
+                << "without " << server << described(all, servers, seen);
+            GTEST_SKIP() << "servers differ in '" << phantom << "'; " << forgotten
+                         << described(all, servers, seen);
         }
         EXPECT_TRUE(c.first().valid());
     }
@@ -345,6 +375,9 @@ TEST(RollingRestart, ForgetsNobodyAndMakesNoTwoHolders) {
     intervals turns;
     for (const auto& one : all) {
         append(turns, one->finish());
+    }
+    if (const auto forgotten = forgotten_writes(all, servers, effects); !forgotten.empty()) {
+        GTEST_SKIP() << forgotten;
     }
     EXPECT_EQ(not_one_after_the_other(turns), "");
     RecordProperty("turns", static_cast<int>(turns.size()));
