@@ -79,7 +79,7 @@ std::filesystem::path log_beside(const std::filesystem::path& folder) {
 }
 
 std::vector<history::transaction> logged(const std::vector<std::filesystem::path>& folders) {
-    std::vector<std::vector<history::transaction>> logs;
+    std::vector<history::server_log> logs;
     for (const auto& folder : folders) {
         logs.push_back(history::read_logs(folder));
     }

@@ -166,6 +166,21 @@ std::uint64_t zxid_of(const std::filesystem::path& file) {
     return std::stoull(file.extension().string().substr(1), nullptr, 16);
 }
 
+/// The leader of an epoch sends each server what that lacks, as entries or as a snapshot: what a
+/// server begins the epoch without, the leader did not have.
+void drop_what_was_left_behind(std::map<std::int64_t, transaction>& history, const server_log& of) {
+    for (std::size_t i = 1; i < of.entries.size(); ++i) {
+        const std::int64_t before = of.entries[i - 1].zxid;
+        const std::int64_t next = of.entries[i].zxid;
+        const bool begins_an_epoch = before >> 32 != next >> 32 && (next & 0xFFFFFFFF) == 1;
+        if (begins_an_epoch && std::ranges::none_of(of.snapshots, [&](std::int64_t last) {
+                return before < last && last < next;
+            })) {
+            history.erase(history.upper_bound(before), history.lower_bound(next));
+        }
+    }
+}
+
 void check_for_gaps(const std::map<std::int64_t, transaction>& history) {
     const transaction* before = nullptr;
     for (const auto& [zxid, entry] : history) {
@@ -208,11 +223,14 @@ std::vector<transaction> parse_log(std::string_view bytes) {
     return result;
 }
 
-std::vector<transaction> read_logs(const std::filesystem::path& folder) {
+server_log read_logs(const std::filesystem::path& folder) {
+    server_log result;
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
         if (entry.path().stem() == "log") {
             files.push_back(entry.path());
+        } else if (entry.path().stem() == "snapshot") {
+            result.snapshots.push_back(static_cast<std::int64_t>(zxid_of(entry.path())));
         }
     }
     std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
@@ -230,17 +248,16 @@ std::vector<transaction> read_logs(const std::filesystem::path& folder) {
             entries.insert_or_assign(zxid, std::move(entry));
         }
     }
-    std::vector<transaction> result;
     for (auto& [zxid, entry] : entries) {
-        result.push_back(std::move(entry));
+        result.entries.push_back(std::move(entry));
     }
     return result;
 }
 
-std::vector<transaction> committed(const std::vector<std::vector<transaction>>& servers) {
+std::vector<transaction> committed(const std::vector<server_log>& servers) {
     std::map<std::int64_t, std::vector<const transaction*>> logged;
     for (const auto& server : servers) {
-        for (const transaction& entry : server) {
+        for (const transaction& entry : server.entries) {
             logged[entry.zxid].push_back(&entry);
         }
     }
@@ -255,6 +272,9 @@ std::vector<transaction> committed(const std::vector<std::vector<transaction>>& 
             }
         }
         history.emplace(zxid, *copies.front());
+    }
+    for (const server_log& server : servers) {
+        drop_what_was_left_behind(history, server);
     }
     check_for_gaps(history);
     std::vector<transaction> result;

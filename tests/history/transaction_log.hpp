@@ -35,20 +35,27 @@ struct transaction {
     bool operator==(const transaction&) const = default;
 };
 
+/// What one server has written.
+struct server_log {
+    std::vector<transaction> entries;          ///< by zxid
+    std::vector<std::int64_t> snapshots = {};  ///< the last zxid in each
+};
+
 /// The entries of one log file ("log.<zxid>"), given as its bytes. It ends where ZooKeeper stopped
 /// writing: at the padding, at the end, or at an entry that was never finished. Throws
 /// std::runtime_error for bytes that are no such file, or an entry whose checksum is wrong.
 [[nodiscard]] std::vector<transaction> parse_log(std::string_view bytes);
 
-/// All log files of one server's folder ("version-2"), in the order of their zxids. What a server
+/// All files of one server's folder ("version-2"), in the order of their zxids. What a server
 /// wrote, dropped (a leader's last words that nobody else had) and wrote anew counts once, as
 /// written last.
-[[nodiscard]] std::vector<transaction> read_logs(const std::filesystem::path& folder);
+[[nodiscard]] server_log read_logs(const std::filesystem::path& folder);
 
-/// What the ensemble committed: the transactions that a majority of its servers have logged. Throws
+/// What the ensemble committed: the transactions that a majority of its servers have logged, but
+/// for the last ones of an epoch that a server went on to the next epoch without. Servers of 3.8
+/// log what has arrived after they have left a leader, and forget it (ZOOKEEPER-4712). Throws
 /// std::runtime_error when that leaves a gap, or servers that contradict each other: then nothing
 /// can be checked against it.
-[[nodiscard]] std::vector<transaction> committed(
-    const std::vector<std::vector<transaction>>& servers);
+[[nodiscard]] std::vector<transaction> committed(const std::vector<server_log>& servers);
 
 }  // namespace latchkey::history

@@ -126,8 +126,9 @@ TEST(TransactionLog, ReadsAFoldersFilesInOrderAndNothingElse) {
         << header << entry(9, 5, 2, text("/first")) << entry(10, 5, 2, text("/dropped"));
     std::ofstream(folder / "log.b");
     std::ofstream(folder / "snapshot.1") << "else";
-    const auto log = read_logs(folder);
+    const auto [log, snapshots] = read_logs(folder);
     std::filesystem::remove_all(folder);
+    EXPECT_THAT(snapshots, ElementsAre(1));
     ASSERT_EQ(log.size(), 2U);
     EXPECT_EQ(log[0].changes[0].path, "/first");
     EXPECT_EQ(log[1].changes[0].path, "/later");
@@ -138,21 +139,28 @@ transaction numbered(std::int64_t epoch, std::int64_t n, std::int64_t session = 
 }
 
 TEST(TransactionLog, TakesWhatAMajorityLogged) {
-    const auto history = committed({{numbered(1, 1), numbered(1, 2), numbered(1, 3)},
-                                    {numbered(1, 1), numbered(1, 2), numbered(2, 1)},
-                                    {numbered(1, 1), numbered(2, 1)}});
+    const auto history = committed({{{numbered(1, 1), numbered(1, 2), numbered(1, 3)}},
+                                    {{numbered(1, 1), numbered(1, 2), numbered(2, 1)}},
+                                    {{numbered(1, 1), numbered(2, 1)}, {numbered(1, 2).zxid}}});
     EXPECT_THAT(history, ElementsAre(numbered(1, 1), numbered(1, 2), numbered(2, 1)));
 }
 
+TEST(TransactionLog, LeavesOutWhatAServerWentOnToTheNextEpochWithout) {
+    const auto history = committed({{{numbered(1, 1), numbered(1, 2), numbered(2, 1)}},
+                                    {{numbered(1, 1), numbered(1, 2), numbered(2, 1)}},
+                                    {{numbered(1, 1), numbered(2, 1)}, {numbered(1, 1).zxid}}});
+    EXPECT_THAT(history, ElementsAre(numbered(1, 1), numbered(2, 1)));
+}
+
 TEST(TransactionLog, RefusesAHistoryWithAGap) {
-    const std::vector<transaction> gap{numbered(1, 1), numbered(1, 3)};
+    const server_log gap{{numbered(1, 1), numbered(1, 3)}};
     EXPECT_THROW(static_cast<void>(committed({gap, gap, gap})), std::runtime_error);
-    const std::vector<transaction> late{numbered(1, 1), numbered(2, 2)};
+    const server_log late{{numbered(1, 1), numbered(2, 2)}};
     EXPECT_THROW(static_cast<void>(committed({late, late, late})), std::runtime_error);
 }
 
 TEST(TransactionLog, RefusesServersThatContradictEachOther) {
-    EXPECT_THROW(static_cast<void>(committed({{numbered(1, 1)}, {numbered(1, 1, 6)}, {}})),
+    EXPECT_THROW(static_cast<void>(committed({{{numbered(1, 1)}}, {{numbered(1, 1, 6)}}, {}})),
                  std::runtime_error);
 }
 
