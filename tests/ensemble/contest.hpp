@@ -140,6 +140,15 @@ public:
         return found ? found->data : "none";
     }
 
+    /// The path of what effect() shows.
+    [[nodiscard]] const std::string& effects() const { return effects_; }
+
+    /// How often it was written since it was created; -1 if it is not there.
+    [[nodiscard]] std::int64_t writes_shown() {
+        const auto found = operator_.get(effects_, read_from::quorum);
+        return found ? found->stat.version : -1;
+    }
+
     void remove(const std::string& znode) {
         static_cast<void>(operator_.transact({operation::remove(znode)}));
     }

@@ -166,26 +166,36 @@ std::uint64_t zxid_of(const std::filesystem::path& file) {
     return std::stoull(file.extension().string().substr(1), nullptr, 16);
 }
 
+std::int64_t first_of_its_epoch(std::int64_t zxid) {
+    return (zxid >> 32 << 32) + 1;
+}
+
 /// The leader of an epoch sends each server what that lacks, as entries or as a snapshot: what a
 /// server begins the epoch without, the leader did not have.
 void drop_what_was_left_behind(std::map<std::int64_t, transaction>& history, const server_log& of) {
     for (std::size_t i = 1; i < of.entries.size(); ++i) {
         const std::int64_t before = of.entries[i - 1].zxid;
         const std::int64_t next = of.entries[i].zxid;
-        const bool begins_an_epoch = before >> 32 != next >> 32 && (next & 0xFFFFFFFF) == 1;
-        if (begins_an_epoch && std::ranges::none_of(of.snapshots, [&](std::int64_t last) {
-                return before < last && last < next;
-            })) {
+        const auto between = [&](std::int64_t last) { return before < last && last < next; };
+        if (next == first_of_its_epoch(next) && std::ranges::none_of(of.snapshots, between)) {
             history.erase(history.upper_bound(before), history.lower_bound(next));
         }
     }
+}
+
+std::vector<transaction> values_of(std::map<std::int64_t, transaction> by_zxid) {
+    std::vector<transaction> result;
+    for (auto& [zxid, entry] : by_zxid) {
+        result.push_back(std::move(entry));
+    }
+    return result;
 }
 
 void check_for_gaps(const std::map<std::int64_t, transaction>& history) {
     const transaction* before = nullptr;
     for (const auto& [zxid, entry] : history) {
         const bool same_epoch = before != nullptr && before->zxid >> 32 == zxid >> 32;
-        const std::int64_t expected = same_epoch ? before->zxid + 1 : (zxid >> 32 << 32) + 1;
+        const std::int64_t expected = same_epoch ? before->zxid + 1 : first_of_its_epoch(zxid);
         if (zxid != expected) {
             throw std::runtime_error("no majority logged " + hex(expected) + ", and one logged " +
                                      hex(zxid));
@@ -248,9 +258,7 @@ server_log read_logs(const std::filesystem::path& folder) {
             entries.insert_or_assign(zxid, std::move(entry));
         }
     }
-    for (auto& [zxid, entry] : entries) {
-        result.entries.push_back(std::move(entry));
-    }
+    result.entries = values_of(std::move(entries));
     return result;
 }
 
@@ -277,11 +285,7 @@ std::vector<transaction> committed(const std::vector<server_log>& servers) {
         drop_what_was_left_behind(history, server);
     }
     check_for_gaps(history);
-    std::vector<transaction> result;
-    for (auto& [zxid, entry] : history) {
-        result.push_back(std::move(entry));
-    }
-    return result;
+    return values_of(std::move(history));
 }
 
 }  // namespace latchkey::history

@@ -6,9 +6,9 @@
 
 #include "in_time.hpp"
 #include "interop_test.hpp"
+#include "notebook.hpp"
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -172,26 +172,17 @@ TEST_F(GroupInterop, MembersAndTheirDataAreSeenFromBothSides) {
 }
 
 TEST_F(GroupInterop, WhoWatchesIsToldOfCuratorsComingAndGoing) {
-    std::mutex guard;
-    std::vector<std::vector<std::string>> told;
-    const subscription watching = group_.on_change([&](const std::vector<group_member>& members) {
-        const std::lock_guard lock(guard);
-        told.push_back(described(members));
-    });
-    const auto last_told = [&](const std::vector<std::string>& members) {
-        const bool is_last = eventually([&] {
-            const std::lock_guard lock(guard);
-            return !told.empty() && told.back() == members;
-        });
-        const std::lock_guard lock(guard);
-        return (is_last ? ::testing::AssertionSuccess() : ::testing::AssertionFailure())
-               << "told: " << ::testing::PrintToString(told);
-    };
-    EXPECT_TRUE(last_told({}));
+    notebook<std::vector<std::string>> told;
+    const subscription watching = group_.on_change(
+        [&](const std::vector<group_member>& members) { told.note(described(members)); });
+    EXPECT_TRUE(told.eventually_end_with({})) << ::testing::PrintToString(told.all());
     answer_of(theirs_.acquire());
-    EXPECT_TRUE(last_told({"theirs:curator"}));
+    EXPECT_TRUE(told.eventually_end_with({"theirs:curator"}))
+        << ::testing::PrintToString(told.all());
     theirs_.release();
-    EXPECT_TRUE(last_told({})) << "there: " << ::testing::PrintToString(world_->children(path_));
+    EXPECT_TRUE(told.eventually_end_with({}))
+        << ::testing::PrintToString(told.all())
+        << ", there: " << ::testing::PrintToString(world_->children(path_));
 }
 
 TEST_F(GroupInterop, MembersOfOurClosedClientAreGoneForCurator) {
