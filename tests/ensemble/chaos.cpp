@@ -79,11 +79,14 @@ std::filesystem::path log_beside(const std::filesystem::path& folder) {
 }
 
 std::vector<history::transaction> logged(const std::vector<std::filesystem::path>& folders) {
-    std::vector<history::server_log> logs;
+    std::vector<std::vector<history::transaction>> logs;
+    history::epoch_beginnings epochs;
     for (const auto& folder : folders) {
         logs.push_back(history::read_logs(folder));
+        std::ifstream told(log_beside(folder));
+        history::note_beginnings(epochs, told);
     }
-    return history::committed(logs);
+    return history::committed(logs, epochs);
 }
 
 class chaos {

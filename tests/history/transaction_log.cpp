@@ -1,11 +1,15 @@
 #include "transaction_log.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <fstream>
+#include <istream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace latchkey::history {
@@ -170,17 +174,16 @@ std::int64_t first_of_its_epoch(std::int64_t zxid) {
     return (zxid >> 32 << 32) + 1;
 }
 
-/// The leader of an epoch sends each server what that lacks, as entries or as a snapshot: what a
-/// server begins the epoch without, the leader did not have.
-void drop_what_was_left_behind(std::map<std::int64_t, transaction>& history, const server_log& of) {
-    for (std::size_t i = 1; i < of.entries.size(); ++i) {
-        const std::int64_t before = of.entries[i - 1].zxid;
-        const std::int64_t next = of.entries[i].zxid;
-        const auto between = [&](std::int64_t last) { return before < last && last < next; };
-        if (next == first_of_its_epoch(next) && std::ranges::none_of(of.snapshots, between)) {
-            history.erase(history.upper_bound(before), history.lower_bound(next));
-        }
+/// Behind the label in the line; nothing if it has none.
+std::optional<std::int64_t> zxid_behind(std::string_view label, std::string_view line) {
+    const auto at = line.find(label);
+    if (at == std::string_view::npos) {
+        return std::nullopt;
     }
+    const std::string_view rest = line.substr(at + label.size());
+    std::uint64_t zxid = 0;
+    const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), zxid, 16);
+    return read.ec == std::errc() ? std::optional(static_cast<std::int64_t>(zxid)) : std::nullopt;
 }
 
 std::vector<transaction> values_of(std::map<std::int64_t, transaction> by_zxid) {
@@ -233,14 +236,11 @@ std::vector<transaction> parse_log(std::string_view bytes) {
     return result;
 }
 
-server_log read_logs(const std::filesystem::path& folder) {
-    server_log result;
+std::vector<transaction> read_logs(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
         if (entry.path().stem() == "log") {
             files.push_back(entry.path());
-        } else if (entry.path().stem() == "snapshot") {
-            result.snapshots.push_back(static_cast<std::int64_t>(zxid_of(entry.path())));
         }
     }
     std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
@@ -258,14 +258,31 @@ server_log read_logs(const std::filesystem::path& folder) {
             entries.insert_or_assign(zxid, std::move(entry));
         }
     }
-    result.entries = values_of(std::move(entries));
-    return result;
+    return values_of(std::move(entries));
 }
 
-std::vector<transaction> committed(const std::vector<server_log>& servers) {
+void note_beginnings(epoch_beginnings& all, std::istream& server_log) {
+    // A leader takes a snapshot before it looks for followers, in the thread of its elections.
+    std::optional<std::int64_t> last;
+    for (std::string line; std::getline(server_log, line);) {
+        if (line.find("[QuorumPeer") == std::string::npos) {
+            continue;
+        }
+        if (const auto snapshot = zxid_behind("Snapshotting: 0x", line)) {
+            last = snapshot;
+        } else if (const auto epoch = zxid_behind("setting last processed zxid: 0x", line)) {
+            if (last) {
+                all[first_of_its_epoch(*epoch)] = *last;
+            }
+        }
+    }
+}
+
+std::vector<transaction> committed(const std::vector<std::vector<transaction>>& servers,
+                                   const epoch_beginnings& epochs) {
     std::map<std::int64_t, std::vector<const transaction*>> logged;
     for (const auto& server : servers) {
-        for (const transaction& entry : server.entries) {
+        for (const transaction& entry : server) {
             logged[entry.zxid].push_back(&entry);
         }
     }
@@ -281,8 +298,8 @@ std::vector<transaction> committed(const std::vector<server_log>& servers) {
         }
         history.emplace(zxid, *copies.front());
     }
-    for (const server_log& server : servers) {
-        drop_what_was_left_behind(history, server);
+    for (const auto& [first, before] : epochs) {
+        history.erase(history.upper_bound(before), history.lower_bound(first));
     }
     check_for_gaps(history);
     return values_of(std::move(history));

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,12 +37,6 @@ struct transaction {
     bool operator==(const transaction&) const = default;
 };
 
-/// What one server has written.
-struct server_log {
-    std::vector<transaction> entries;          ///< by zxid
-    std::vector<std::int64_t> snapshots = {};  ///< the last zxid in each
-};
-
 /// The entries of one log file ("log.<zxid>"), given as its bytes. It ends where ZooKeeper stopped
 /// writing: at the padding, at the end, or at an entry that was never finished. Throws
 /// std::runtime_error for bytes that are no such file, or an entry whose checksum is wrong.
@@ -49,13 +45,20 @@ struct server_log {
 /// All files of one server's folder ("version-2"), in the order of their zxids. What a server
 /// wrote, dropped (a leader's last words that nobody else had) and wrote anew counts once, as
 /// written last.
-[[nodiscard]] server_log read_logs(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<transaction> read_logs(const std::filesystem::path& folder);
+
+/// The last transaction that the leader of an epoch had when the epoch began, by the first zxid of
+/// the epoch.
+using epoch_beginnings = std::map<std::int64_t, std::int64_t>;
+
+/// Adds what a server's log for people tells of the epochs that it led.
+void note_beginnings(epoch_beginnings& all, std::istream& server_log);
 
 /// What the ensemble committed: the transactions that a majority of its servers have logged, but
-/// for the last ones of an epoch that a server went on to the next epoch without. Servers of 3.8
-/// log what has arrived after they have left a leader, and forget it (ZOOKEEPER-4712). Throws
-/// std::runtime_error when that leaves a gap, or servers that contradict each other: then nothing
-/// can be checked against it.
-[[nodiscard]] std::vector<transaction> committed(const std::vector<server_log>& servers);
+/// for those that the next leader did not have. Servers of 3.8 log what they get of a leader that
+/// they leave, and forget it (ZOOKEEPER-4712). Throws std::runtime_error when that leaves a gap, or
+/// servers that contradict each other: then nothing can be checked against it.
+[[nodiscard]] std::vector<transaction> committed(
+    const std::vector<std::vector<transaction>>& servers, const epoch_beginnings& epochs = {});
 
 }  // namespace latchkey::history

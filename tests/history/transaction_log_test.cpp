@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -126,9 +127,8 @@ TEST(TransactionLog, ReadsAFoldersFilesInOrderAndNothingElse) {
         << header << entry(9, 5, 2, text("/first")) << entry(10, 5, 2, text("/dropped"));
     std::ofstream(folder / "log.b");
     std::ofstream(folder / "snapshot.1") << "else";
-    const auto [log, snapshots] = read_logs(folder);
+    const auto log = read_logs(folder);
     std::filesystem::remove_all(folder);
-    EXPECT_THAT(snapshots, ElementsAre(1));
     ASSERT_EQ(log.size(), 2U);
     EXPECT_EQ(log[0].changes[0].path, "/first");
     EXPECT_EQ(log[1].changes[0].path, "/later");
@@ -138,29 +138,47 @@ transaction numbered(std::int64_t epoch, std::int64_t n, std::int64_t session = 
     return {.zxid = (epoch << 32) + n, .session = session};
 }
 
+using entries = std::vector<transaction>;
+
 TEST(TransactionLog, TakesWhatAMajorityLogged) {
-    const auto history = committed({{{numbered(1, 1), numbered(1, 2), numbered(1, 3)}},
-                                    {{numbered(1, 1), numbered(1, 2), numbered(2, 1)}},
-                                    {{numbered(1, 1), numbered(2, 1)}, {numbered(1, 2).zxid}}});
+    const auto history = committed({entries{numbered(1, 1), numbered(1, 2), numbered(1, 3)},
+                                    entries{numbered(1, 1), numbered(1, 2), numbered(2, 1)},
+                                    entries{numbered(1, 1), numbered(2, 1)}});
     EXPECT_THAT(history, ElementsAre(numbered(1, 1), numbered(1, 2), numbered(2, 1)));
 }
 
-TEST(TransactionLog, LeavesOutWhatAServerWentOnToTheNextEpochWithout) {
-    const auto history = committed({{{numbered(1, 1), numbered(1, 2), numbered(2, 1)}},
-                                    {{numbered(1, 1), numbered(1, 2), numbered(2, 1)}},
-                                    {{numbered(1, 1), numbered(2, 1)}, {numbered(1, 1).zxid}}});
-    EXPECT_THAT(history, ElementsAre(numbered(1, 1), numbered(2, 1)));
+TEST(TransactionLog, LeavesOutWhatTheNextLeaderDidNotHave) {
+    const entries all{numbered(1, 1), numbered(1, 2), numbered(2, 1)};
+    std::istringstream told(
+        "22:41:41 [QuorumPeer[myid=2]] INFO FileTxnSnapLog - Snapshotting: 0x100000002 to /d\n"
+        "22:41:42 [QuorumPeer[myid=2]] INFO Leader - Shutting down\n"
+        "22:41:42 [QuorumPeer[myid=2]] INFO FileTxnSnapLog - Snapshotting: 0x100000001 to /d\n"
+        "22:41:42 [Snapshot Thread] INFO FileTxnSnapLog - Snapshotting: 0x100000002 to /d\n"
+        "22:41:43 [QuorumPeer[myid=2]] INFO Leader - Have quorum of supporters, sids: [[1, 2]]; "
+        "starting up and setting last processed zxid: 0x200000000\n");
+    epoch_beginnings epochs;
+    note_beginnings(epochs, told);
+    EXPECT_EQ(epochs, (epoch_beginnings{{0x2'0000'0001, 0x1'0000'0001}}));
+    EXPECT_THAT(committed({all, all, all}, epochs), ElementsAre(numbered(1, 1), numbered(2, 1)));
+}
+
+TEST(TransactionLog, KnowsNothingOfAnEpochWhoseLeaderToldNothing) {
+    std::istringstream told("[QuorumPeer] starting up and setting last processed zxid: 0x2\nx\n");
+    epoch_beginnings epochs;
+    note_beginnings(epochs, told);
+    EXPECT_THAT(epochs, IsEmpty());
 }
 
 TEST(TransactionLog, RefusesAHistoryWithAGap) {
-    const server_log gap{{numbered(1, 1), numbered(1, 3)}};
+    const entries gap{numbered(1, 1), numbered(1, 3)};
     EXPECT_THROW(static_cast<void>(committed({gap, gap, gap})), std::runtime_error);
-    const server_log late{{numbered(1, 1), numbered(2, 2)}};
+    const entries late{numbered(1, 1), numbered(2, 2)};
     EXPECT_THROW(static_cast<void>(committed({late, late, late})), std::runtime_error);
 }
 
 TEST(TransactionLog, RefusesServersThatContradictEachOther) {
-    EXPECT_THROW(static_cast<void>(committed({{{numbered(1, 1)}}, {{numbered(1, 1, 6)}}, {}})),
+    EXPECT_THROW(static_cast<void>(
+                     committed({entries{numbered(1, 1)}, entries{numbered(1, 1, 6)}, entries{}})),
                  std::runtime_error);
 }
 
