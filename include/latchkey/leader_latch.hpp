@@ -68,7 +68,8 @@ public:
         not_leading,   ///< this candidate no longer leads, or hands over to another one already
         no_candidate,  ///< no candidate with that id is there and takes part in transfers
         not_accepted,  ///< not in time; this candidate still leads. If the offer could not be
-                       ///< withdrawn, the other candidate may still accept it
+                       ///< withdrawn, the other candidate may still accept it. If the queue could
+                       ///< not be read, it may have accepted it
     };
 
     using transfer_handler = move_only_function<void(std::error_code, transfer)>;
