@@ -1,15 +1,13 @@
 #include "transaction_log.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <istream>
 #include <iterator>
 #include <map>
-#include <optional>
+#include <regex>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 namespace latchkey::history {
@@ -174,18 +172,6 @@ std::int64_t first_of_its_epoch(std::int64_t zxid) {
     return (zxid >> 32 << 32) + 1;
 }
 
-/// Behind the label in the line; nothing if it has none.
-std::optional<std::int64_t> zxid_behind(std::string_view label, std::string_view line) {
-    const auto at = line.find(label);
-    if (at == std::string_view::npos) {
-        return std::nullopt;
-    }
-    const std::string_view rest = line.substr(at + label.size());
-    std::uint64_t zxid = 0;
-    const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), zxid, 16);
-    return read.ec == std::errc() ? std::optional(static_cast<std::int64_t>(zxid)) : std::nullopt;
-}
-
 std::vector<transaction> values_of(std::map<std::int64_t, transaction> by_zxid) {
     std::vector<transaction> result;
     for (auto& [zxid, entry] : by_zxid) {
@@ -254,8 +240,7 @@ std::vector<transaction> read_logs(const std::filesystem::path& folder) {
             continue;  // made, and not begun
         }
         for (transaction& entry : parse_log(bytes)) {
-            const std::int64_t zxid = entry.zxid;
-            entries.insert_or_assign(zxid, std::move(entry));
+            entries[entry.zxid] = std::move(entry);
         }
     }
     return values_of(std::move(entries));
@@ -263,16 +248,17 @@ std::vector<transaction> read_logs(const std::filesystem::path& folder) {
 
 void note_beginnings(epoch_beginnings& all, std::istream& server_log) {
     // A leader takes a snapshot before it looks for followers, in the thread of its elections.
-    std::optional<std::int64_t> last;
+    static const std::regex told(
+        R"(\[QuorumPeer.*(Snapshotting|last processed zxid): 0x([0-9a-f]+))");
+    std::int64_t last = -1;
+    std::smatch found;
     for (std::string line; std::getline(server_log, line);) {
-        if (line.find("[QuorumPeer") == std::string::npos) {
-            continue;
-        }
-        if (const auto snapshot = zxid_behind("Snapshotting: 0x", line)) {
-            last = snapshot;
-        } else if (const auto epoch = zxid_behind("setting last processed zxid: 0x", line)) {
-            if (last) {
-                all[first_of_its_epoch(*epoch)] = *last;
+        if (std::regex_search(line, found, told)) {
+            const auto zxid = static_cast<std::int64_t>(std::stoull(found[2], nullptr, 16));
+            if (found[1] == "Snapshotting") {
+                last = zxid;
+            } else if (last >= 0) {
+                all[first_of_its_epoch(zxid)] = last;
             }
         }
     }
