@@ -94,7 +94,7 @@ void leader_judge::transferred(candidacy& c,
         stage_.broken("I9", c.who + " was told of a successor that there is not");
     } else if (what == leader_latch::transfer::not_accepted && leader->successor != nullptr &&
                leader->successor->there() &&  // else it has accepted, and has left the queue since
-               !stage_.what.uses(fault::access_taken)) {  // then the leader may not see the queue
+               stage_.last_refusal < duration::zero()) {  // else the leader may not see the queue
         stage_.broken("I9", c.who + " was told that nobody accepts, and is succeeded");
     }
 }
