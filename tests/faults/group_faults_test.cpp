@@ -82,7 +82,7 @@ TEST_F(DroppedNode, DoesNotBeginAgainIfAnotherListenerOfTheSessionsEndDropsIt) {
 
         void session_ended(loss_reason) override { node->leave(); }
 
-        void client_closed(const failure&) override {}
+        void client_closed(const failure&) override { node.reset(); }
     };
 
     const auto first = std::make_shared<dropping>();

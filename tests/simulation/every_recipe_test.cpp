@@ -86,7 +86,7 @@ class EveryRecipe : public ::testing::TestWithParam<expected> {};
 TEST_P(EveryRecipe, KeepsEveryPromise) {
     const figures sum = run_seeds({.recipe = GetParam().recipe}, GetParam().seeds);
     expect_on_average(sum.grants, GetParam().grants, sum);
-    if (has_averages(sum)) {
+    if (sum.runs >= GetParam().seeds) {  // fewer may lack what is rare
         GetParam().also(sum);
     }
     std::ostringstream report;
