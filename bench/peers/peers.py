@@ -193,7 +193,7 @@ def parse():
         parser.add_argument(name, action="store_true")
     for name in ("--out", "--page", "--from"):
         parser.add_argument(name, type=pathlib.Path)
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "bench")
     parser.add_argument("--blocks", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.7)
     parser.add_argument("--minutes", type=float, default=12)
