@@ -31,7 +31,7 @@
 
 /* Variants: NO_GUID, NO_RESOLVE, LIST_ONLY, SYNC, GRANT_ON_NONODE, GRANT_FROM_AFAR, NO_RELIST, NO_REARM, NO_OWN_WATCH,
  * NO_PROOF, PAST_DEADLINE, NO_FENCE, UNGUARDED, DELETE_ONCE, LATE_CREATE_UNSEEN, LATE_ONE_GUID, DEEP_ANY_NAME,
- * DEEP_NAMED_WAITING. */
+ * DEEP_NAMED_WAITING, DIRECT_ANYBODY, DIRECT_WHILE_HELD, DIRECT_UNANSWERED. */
 
 #define ZNODES (CLIENTS + LOSSES + EXPIRIES + STRIKES + LATE)
 #define NEVER 255
@@ -55,6 +55,15 @@ bool doomed[ZNODES];        /* handed to the guaranteed deletes */
 byte dooms = 0;
 #ifdef DEEP
 byte named[ZNODES];         /* where in the log the directory was made to name it as the first; NEVER: it was not */
+#endif
+
+#ifdef DIRECT
+/* A holder has told the one behind it that it holds no more. The message may be late or come twice for ever: it is there
+ * from then on. That it is lost is the same as that it is ignored. */
+bool told[ZNODES];
+#define has_told(z) told[z]
+#else
+#define has_told(z) false
 #endif
 
 bool opened[CLIENTS];       /* the session, as the leader knows it */
@@ -348,6 +357,13 @@ wait:
         fi
 #endif
         }
+#ifdef DIRECT
+#ifdef DIRECT_ANYBODY
+    :: atomic { (told[0] || told[1] || told[2]) && known(me) <= died[before] && known(me) <= died[mine] -> goto confirm }
+#else
+    :: atomic { told[before] && known(me) <= died[before] && known(me) <= died[mine] -> goto confirm }
+#endif
+#endif
     :: atomic { lose() -> goto reconnected }
     :: atomic { cancels < CANCELS -> cancels++; doom(mine); goto out }
 #ifdef DEEP_NAMED_WAITING
@@ -444,6 +460,9 @@ granted:
 #ifdef DEEP
         leave_name(mine)
 #endif
+#ifdef DIRECT_WHILE_HELD
+        told[mine] = true
+#endif
     };
     /* Between a look at valid() and its effect a process may stand still for ever. */
     atomic {
@@ -457,6 +476,11 @@ granted:
             stale_effect = mine + 1 < highest; assert(!stale_effect);
             highest = mine + 1
         fi;
+#ifdef DIRECT_UNANSWERED
+        held[me] = false; told[mine] = true
+    };
+    atomic {
+#endif
         if
 #ifndef UNGUARDED
         :: !alive(mine)             /* the check failed */
@@ -466,13 +490,22 @@ granted:
 #endif
             z = 0;
             do
-            :: z < mine -> stale_commit = alive(z) && owner[z] != me; assert(!stale_commit); z++
+            :: z < mine -> stale_commit = alive(z) && !has_told(z) && owner[z] != me; assert(!stale_commit); z++
             :: else -> break
             od;
             z = 0;
             stale_commit = mine + 1 < highest; assert(!stale_commit);
             highest = mine + 1
         fi;
+#ifdef DIRECT
+        /* The datagram is faster than the delete. */
+        if
+        :: held[me] -> held[me] = false; told[mine] = true
+        :: else
+        fi
+    };
+    atomic {
+#endif
         held[me] = false; own[me] = 0; doom(mine)
     };
 out:
