@@ -58,6 +58,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/latchkey" DESTINATION ${CMAKE_I
     COMPONENT library_dev FILES_MATCHING PATTERN "*.hpp" PATTERN ensemble.hpp EXCLUDE)
 install(FILES "${PROJECT_SOURCE_DIR}/include/latchkey/ensemble.hpp"
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/latchkey COMPONENT testing_dev)
+install(TARGETS latchkey_guardian DESTINATION ${CMAKE_INSTALL_LIBEXECDIR} COMPONENT library)
 if(LATCHKEY_BUILD_CLI)
     install(TARGETS latchkey DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
 endif()

@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "look/confirmed_deadlocks.hpp"
+#include "look/direct_check.hpp"
 #include "look/health_check.hpp"
 #include "look/queue_json.hpp"
 #include "options/connecting.hpp"
@@ -34,7 +35,7 @@ const command_syntax doctor_syntax{
                 {"mixed_kinds", "two kinds of lock on one path do not exclude each other"},
                 {"sequence_head_room", "few sequence numbers are left"}}},
               {"Advice: waits_for_itself, foreign_children, open_access, empty_directory, "
-               "unreadable, session_timeout, session_timeout_in_ticks"}},
+               "no_datagrams, unreadable, session_timeout, session_timeout_in_ticks"}},
     .options =
         {{{"--strict", "", "count advice as a finding"},
           {"--max-znodes", "N", "stop after reading N znodes (1000000)"}},
@@ -78,6 +79,9 @@ doctor_options parse_doctor(const std::vector<std::string>& arguments) {
 /// that for two thirds of it.
 constexpr auto short_session = std::chrono::milliseconds(300);
 
+/// How long clients have to answer a datagram.
+constexpr auto answering_datagrams = std::chrono::milliseconds(600);
+
 /// What the servers grant a client that asks for a short session; zero if that stays unknown.
 std::chrono::milliseconds least_timeout(const doctor_options& options,
                                         const status_output& output) {
@@ -91,10 +95,17 @@ std::chrono::milliseconds least_timeout(const doctor_options& options,
 int examine(const doctor_options& options, const status_output& output) {
     const client zk = client::connect(options.servers, client_options_of(options, output));
     health_check health(wall_clock::now());
+    direct_check datagrams;
     const std::string& root = options.paths.front();
     std::size_t znodes = 0;
     const lock_tree_summary end = walk_locks(
-        zk, root, [&](const lock_tree_entry& e) { health.look_at(e); }, options.walk);
+        zk,
+        root,
+        [&](const lock_tree_entry& e) {
+            health.look_at(e);
+            datagrams.look_at(e.view);
+        },
+        options.walk);
     znodes = end.znodes;
     if (znodes == 0) {
         throw command_failure(cannot_tell, fmt::format("there is no {}", escaped(root)));
@@ -102,6 +113,10 @@ int examine(const doctor_options& options, const status_output& output) {
     health.add_deadlocks(confirmed_deadlocks(zk, health.contended()));
     health.look_at_timeouts(
         options.session_timeout, zk.session_timeout(), least_timeout(options, output));
+    datagrams.ask(answering_datagrams);
+    if (const auto silent = datagrams.silent()) {
+        health.add(*silent);
+    }
     const auto found = health.findings();
     std::size_t problems = 0;
     for (const finding& f : found) {
@@ -115,15 +130,22 @@ int examine(const doctor_options& options, const status_output& output) {
                                          {"unreadable", health.unreadable()},
                                          {"znodes", znodes},
                                          {"ending", to_string(end.end)},
+                                         {"direct_clients", datagrams.clients()},
+                                         {"direct_answered", datagrams.answered()},
                                          {"problems", problems},
                                          {"advice", found.size() - problems}})
-                              : fmt::format("{} lock{} below {}: {} problem{}, {} advice{}\n",
+                              : fmt::format("{} lock{} below {}: {} problem{}, {} advice{}{}\n",
                                             health.locks(),
                                             health.locks() == 1 ? "" : "s",
                                             escaped(root),
                                             problems,
                                             problems == 1 ? "" : "s",
                                             found.size() - problems,
+                                            datagrams.clients() == 0
+                                                ? ""
+                                                : fmt::format("; {} of {} clients answer datagrams",
+                                                              datagrams.answered(),
+                                                              datagrams.clients()),
                                             complete ? "" : "; not everything was read"));
     if (problems > 0 || (options.strict && !found.empty())) {
         return exit_status::not_acquired;

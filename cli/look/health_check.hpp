@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -44,6 +45,8 @@ public:
 
     /// The locks for which participants wait: what find_deadlocks() needs.
     [[nodiscard]] const std::vector<queue_view>& contended() const noexcept { return contended_; }
+
+    void add(finding f) { single_.push_back(std::move(f)); }
 
     void add_deadlocks(const std::vector<deadlock>& deadlocks);
 

@@ -15,6 +15,8 @@ client_options client_options_of(const program_options& options, const status_ou
     how.session_timeout = options.session_timeout;
     how.auth = read_credentials(options, environment_variable);
     how.access = options.access;
+    how.direct = options.direct;
+    how.prefer = options.prefer;
     if (!options.tls.ca_file.empty()) {
         how.tls = options.tls;
     }

@@ -69,10 +69,15 @@ const command_syntax elect_syntax{
            "STRING",
            "run STRING with /bin/sh when the leadership is lost, beside the signals to CMD. It has "
            "ten seconds, and LATCHKEY_REASON says why"}},
-         connection_options(
-             "a dead leader is replaced after about SEC (10)",
-             "print lines on stdout, events and errors as JSON objects",
-             {acl_option, pass_auth_option, audit_option, metrics_option, quiet_option})},
+         connection_options("a dead leader is replaced after about SEC (10)",
+                            "print lines on stdout, events and errors as JSON objects",
+                            {acl_option,
+                             direct_option,
+                             prefer_option,
+                             pass_auth_option,
+                             audit_option,
+                             metrics_option,
+                             quiet_option})},
     .notes =
         {{"CMD gets LATCHKEY_PATH, LATCHKEY_NODE (its znode) and LATCHKEY_TOKEN (the fencing "
           "token, a decimal that grows from one leader to the next) in its environment. It gets "

@@ -92,10 +92,15 @@ const command_syntax lock_syntax{
            "STRING",
            "run STRING with /bin/sh when the lock is lost, beside the signals to CMD. It has ten "
            "seconds, and LATCHKEY_REASON says why"}},
-         connection_options(
-             "a dead holder is replaced after about SEC (10)",
-             "print the line on stdout, events and errors as JSON objects",
-             {acl_option, pass_auth_option, audit_option, metrics_option, quiet_option})},
+         connection_options("a dead holder is replaced after about SEC (10)",
+                            "print the line on stdout, events and errors as JSON objects",
+                            {acl_option,
+                             direct_option,
+                             prefer_option,
+                             pass_auth_option,
+                             audit_option,
+                             metrics_option,
+                             quiet_option})},
     .notes =
         {{"CMD gets LATCHKEY_PATH, LATCHKEY_NODE (its znode) and LATCHKEY_TOKEN (the fencing "
           "token, a decimal that grows from one exclusive holder to the next) in its environment. "

@@ -1,5 +1,8 @@
 #include "options/run_options.hpp"
 
+#include <latchkey/error.hpp>
+
+#include "datagram/datagram_address.hpp"
 #include "options/acl_text.hpp"
 #include "options/auth_file.hpp"
 #include "options/duration_text.hpp"
@@ -99,6 +102,34 @@ std::chrono::milliseconds session_timeout_from(const std::string& text) {
     return std::min(std::chrono::ceil<std::chrono::milliseconds>(asked), most);
 }
 
+std::vector<std::string> datagram_addresses_in(const std::string& text) {
+    std::vector<std::string> all;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        all.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    try {
+        (void)parse_datagram_addresses(all);
+    } catch (const error& e) {
+        throw usage_error(fmt::format("--direct: {}", e.what()));
+    }
+    return all;
+}
+
+server_preference preference_from(const std::string& text) {
+    constexpr std::array<std::pair<std::string_view, server_preference>, 3> known{
+        {{"any", server_preference::any},
+         {"leader", server_preference::leader},
+         {"near", server_preference::near}}};
+    for (const auto& [name, preference] : known) {
+        if (text == name) {
+            return preference;
+        }
+    }
+    throw usage_error(fmt::format("--prefer: '{}' is not any, leader or near", escaped(text)));
+}
+
 std::vector<std::string> shell_command(const std::vector<std::string>& words,
                                        const environment_lookup& environment) {
     if (words.size() != 2) {
@@ -161,6 +192,10 @@ void program_options::take_setting(std::string_view name, const std::string& tex
         auth_file = text;
     } else if (name == "acl") {
         access = parse_acl(text);
+    } else if (name == "direct") {
+        direct = datagram_addresses_in(text);
+    } else if (name == "prefer") {
+        prefer = preference_from(text);
     }
     for (const auto& one : tls_option_names) {
         if (name == one.name + 2) {

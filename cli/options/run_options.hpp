@@ -1,6 +1,7 @@
 #pragma once
 
 #include <latchkey/acl.hpp>
+#include <latchkey/server_preference.hpp>
 #include <latchkey/tls.hpp>
 
 #include "options/command_line.hpp"
@@ -26,6 +27,8 @@ struct program_options {
     std::optional<std::string> auth_file;
     tls_options tls;  ///< without a CA file: clear text
     acl access;       ///< empty: creator-only with credentials or a certificate, else open
+    std::vector<std::string> direct;  ///< addresses
+    server_preference prefer = server_preference::any;
     std::optional<std::string> config_file;
     std::optional<std::string> profile;
     bool verbose = false;

@@ -58,7 +58,8 @@ std::vector<std::pair<int, std::string_view>> failures_of_reading(std::string_vi
 const std::vector<std::string_view>& configurable_names() {
     static const auto names = [] {
         std::vector<std::string_view> found;
-        for (const option_syntax& one : connection_options("", "", {acl_option})) {
+        for (const option_syntax& one :
+             connection_options("", "", {acl_option, direct_option, prefer_option})) {
             if (one.configurable) {
                 found.push_back(one.key());
             }

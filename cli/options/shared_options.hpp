@@ -16,6 +16,22 @@ inline constexpr option_syntax acl_option{
     "or a certificate, else open)",
     true};
 
+inline constexpr option_syntax direct_option{
+    "--direct",
+    "ADDRESS",
+    "listen at ADDRESS for the messages of other participants, which hand on the lock by a "
+    "datagram instead of an event of the servers: a numeric address and a port, 0 for any, or a "
+    "range, as 10.1.2.3:4000-4100; at most four, with commas between them",
+    true};
+
+inline constexpr option_syntax prefer_option{
+    "--prefer",
+    "SERVER",
+    "with which server to be connected: any (default), leader (a write needs fewer messages "
+    "between the servers), or near (the first to answer). latchkey asks them all with the word "
+    "srvr",
+    true};
+
 inline constexpr option_syntax pass_auth_option{
     "--pass-auth",
     "",

@@ -1,5 +1,6 @@
 #include "run/supervised_run.hpp"
 
+#include "guardian/guardian_process.hpp"
 #include "options/connecting.hpp"
 #include "output/service_manager.hpp"
 #include "run/forked_supervisor.hpp"
@@ -30,12 +31,13 @@ supervised_run::supervised_run(const run_options& options,
       output_(output),
       report_(output, options, kind),
       outputs_(options, output),
+      guardian_(options, output),
       supervisor_(forked_supervisor(options, signals_, output)),
       loop_(signals_),
       // With credentials, which are not for the supervisor.
-      client_(client::connect(options.servers,
-                              outputs_.observing(client_options_for_run(options, output)))),
-      passing_(client_, loop_, options.servers, supervisor_.get()),
+      client_(client::connect(
+          options.servers,
+          outputs_.observing(guardian_.guarded(client_options_for_run(options, output))))),
       acquisition_(client_,
                    loop_,
                    output,
@@ -102,7 +104,6 @@ void supervised_run::on_time() {
         phase_ = phase::acquiring;
         acquisition_.begin();
     } else if (phase_ == phase::running) {
-        passing_.update();
         renew_deadline();
         look_again(std::max<std::chrono::milliseconds>(client_.session_timeout() / 20,
                                                        std::chrono::milliseconds(10)));
@@ -122,7 +123,6 @@ void supervised_run::on_time() {
 
 void supervised_run::on_result(std::optional<held_resource> acquired) {
     held_ = std::move(acquired);
-    passing_.update();  // before the command is started
     if (cancelled_by_ != 0) {
         finish(exit_status::of_signal(cancelled_by_));
     } else if (held_) {
@@ -153,6 +153,9 @@ void supervised_run::on_acquired() {
 }
 
 void supervised_run::start_command() {
+    if (guardian_.is_there()) {
+        forbid_end_of_sessions({});  // while what it starts may live
+    }
     enter(phase::running);
     pauses_.begun(restart_backoff::clock::now());
     forwarded_.clear();
@@ -273,6 +276,7 @@ void supervised_run::on_report(const supervisor_report& report) {
 }
 
 void supervised_run::on_command_end(int wait_status) {
+    allow_end_of_sessions();
     command_status_ = exit_status::of_command(wait_status);
     report_.ended(wait_status);
     if (!held_->valid()) {
@@ -321,6 +325,7 @@ void supervised_run::keep_or_end() {
 
 /// Before the deadline, the command and all that it started are dead.
 void supervised_run::on_killed_in_time(int wait_status) {
+    allow_end_of_sessions();
     const bool by_limit = is_over_by_limit();
     if (!by_limit) {
         loss_.on_loss(*held_, "; the command was ended");
@@ -340,6 +345,7 @@ bool supervised_run::is_over_by_limit() const {
 void supervised_run::on_supervisor_death() {
     output_.error("the supervising process was killed; ending the command");
     kill_orphans();
+    allow_end_of_sessions();
     finish(exit_status::system_failed);
 }
 

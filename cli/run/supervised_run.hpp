@@ -13,10 +13,10 @@
 #include "run/hold_limits.hpp"
 #include "run/loss_reaction.hpp"
 #include "run/restart_backoff.hpp"
+#include "run/run_guardian.hpp"
 #include "run/run_kind.hpp"
 #include "run/run_report.hpp"
 #include "supervisor/forwarded_signals.hpp"
-#include "supervisor/session_passing.hpp"
 #include "supervisor/supervisor.hpp"
 
 #include <chrono>
@@ -91,10 +91,10 @@ private:
 
     const event_outputs outputs_;
     const signals signals_;
+    const run_guardian guardian_;
     const std::unique_ptr<supervisor> supervisor_;  ///< null: it only holds
     main_loop loop_;
     client client_;
-    session_passing passing_;
     acquisition acquisition_;
     background_call recording_;
     loop_timer due_;

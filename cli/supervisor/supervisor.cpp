@@ -42,12 +42,6 @@ supervisor::~supervisor() {
 
 void supervisor::end() noexcept {
     if (socket_ >= 0) {
-        try {
-            // It waits for room in the socket: this packet must not be lost.
-            send(supervisor_order{supervisor_order::kind::session}, packed({}), 0);
-        } catch (...) {
-            // No memory. The supervisor ends the session when the command is dead: no harm.
-        }
         ::close(std::exchange(socket_, -1));
         while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
         }
@@ -83,10 +77,6 @@ void supervisor::forward(int signal) {
     send(o);
 }
 
-void supervisor::take_session(const session_to_end& s) {
-    send(supervisor_order{supervisor_order::kind::session}, packed(s));
-}
-
 std::optional<supervisor_report> supervisor::read() {
     supervisor_report r;
     const auto size = ::recv(socket_, &r, sizeof r, MSG_DONTWAIT);
@@ -99,12 +89,12 @@ std::optional<supervisor_report> supervisor::read() {
     return r;
 }
 
-void supervisor::send(const supervisor_order& o, const std::string& settings, int flags) const {
+void supervisor::send(const supervisor_order& o, const std::string& settings) const {
     std::string packet(reinterpret_cast<const char*>(&o), sizeof o);
     packet += settings;
     // A full socket would lose the packet. The supervisor reads at once, and the next deadline
     // replaces a lost one. read() reports a supervisor that has died.
-    ::send(socket_, packet.data(), packet.size(), flags | MSG_NOSIGNAL);
+    ::send(socket_, packet.data(), packet.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 }  // namespace latchkey::cli

@@ -4,7 +4,6 @@
 
 #include "output/signals.hpp"
 #include "supervisor/command_process.hpp"
-#include "supervisor/session_end.hpp"
 #include "supervisor/supervisor_process.hpp"
 
 #include <chrono>
@@ -21,9 +20,9 @@ namespace latchkey::cli {
 ///
 /// - Guarantee: everything that the command started is dead before the last deadline that the
 ///   supervisor received. If latchkey is stopped, it sends no new deadline. If latchkey is killed
-///   or crashes, its end of the socket closes, and the supervisor kills everything at once. Then it
-///   ends the session, so that the lock is free.
-///   Processes that left their process group or session are killed, too.
+///   or crashes, its end of the socket closes, and the supervisor kills everything at once. Then
+///   the guardian may end the session, so that the lock is free. Processes that left their process
+///   group or session are killed, too.
 /// - Limit: if latchkey and the supervisor are killed at once, only the command itself dies. The
 ///   supervisor cannot kill what other services run for the command (systemd-run, at, a
 ///   container engine), nor processes that this user must not signal.
@@ -52,13 +51,8 @@ public:
     /// The hold is lost: TERM and KILL at once.
     void end_now();
 
-    /// The session to end if latchkey is killed, as soon as everything that the command started is
-    /// dead. It replaces the one before.
-    void take_session(const session_to_end& s);
-
     /// Kills a command that still runs, with all that it started, and then ends the supervisor's
-    /// process, which leaves the session alone. Blocks until both have ended. It must be the last
-    /// call.
+    /// process. Blocks until both have ended. It must be the last call.
     void end() noexcept;
 
     /// Sends `signal` to the command's process group.
@@ -73,9 +67,7 @@ public:
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
 private:
-    void send(const supervisor_order& o,
-              const std::string& settings = {},
-              int flags = MSG_DONTWAIT) const;
+    void send(const supervisor_order& o, const std::string& settings = {}) const;
 
     pid_t pid_ = 0;
     int socket_ = -1;

@@ -1,11 +1,11 @@
 #include "supervisor/supervisor_process.hpp"
 
+#include "guardian/guardian_process.hpp"
 #include "output/exit_status.hpp"
 #include "output/service_manager.hpp"
 #include "supervisor/command_process.hpp"
 #include "supervisor/kill_schedule.hpp"
 #include "supervisor/process_tree.hpp"
-#include "supervisor/session_end.hpp"
 
 #include <algorithm>
 #include <array>
@@ -71,7 +71,7 @@ public:
             continue_stopped();
             advance();
         }
-        end_session(session_);
+        allow_end_of_sessions();
     }
 
 private:
@@ -115,7 +115,6 @@ private:
     int timer_;
 
     command_run command_;
-    session_to_end session_;  // if latchkey is killed
     bool no_child_left_ = true;
     bool done_ = false;
 };
@@ -165,8 +164,6 @@ void supervisor_process::follow(const order& o, std::string_view settings) {
         start(o, settings);
     } else if (o.what == order::kind::forward) {
         forward(o.signal);
-    } else if (o.what == order::kind::session) {
-        session_ = unpacked(settings);
     } else if (command_.schedule && o.what == order::kind::move_deadline) {
         command_.schedule->move_deadline(deadline_of(o));
     } else if (command_.schedule) {

@@ -10,9 +10,9 @@
 namespace latchkey::cli {
 
 /// From latchkey to its supervisor: one packet each. `run` is followed by settings for the
-/// command's environment, "NAME=value\0" each, and `session` by a packed session_to_end.
+/// command's environment, "NAME=value\0" each.
 struct supervisor_order {
-    enum class kind : std::int32_t { run, move_deadline, end_now, forward, session };
+    enum class kind : std::int32_t { run, move_deadline, end_now, forward };
     static constexpr int most_settings_bytes = 64 * 1024;
 
     kind what{};
@@ -40,7 +40,7 @@ struct supervisor_report {
 };
 
 /// The supervisor's process: serves the orders that come through `socket`, until latchkey ends and
-/// everything that the command started is dead. If latchkey was killed, it then ends the session.
+/// everything that the command started is dead. Then it allows the guardian to end the sessions.
 [[noreturn]] void supervise(int socket,
                             const std::vector<std::string>& words,
                             const signals& inherited,

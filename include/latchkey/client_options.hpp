@@ -4,6 +4,7 @@
 #include <latchkey/event.hpp>
 #include <latchkey/function.hpp>
 #include <latchkey/log_record.hpp>
+#include <latchkey/server_preference.hpp>
 #include <latchkey/tls.hpp>
 
 #include <chrono>
@@ -58,6 +59,54 @@ struct client_options {
     /// run at the true rate within this fraction: 0.01 is one percent, 36 s in an hour. Clocks that
     /// NTP steers stay within 0.0005. Holds are not safe with clocks that drift further.
     double max_clock_drift = 0.01;
+
+    /// Where this client can be reached by those that wait behind it, and by those that it waits
+    /// behind: at most four numeric addresses, each with a port, 0 for any free one, or a range
+    /// ("10.1.2.3:0", "[fd00::1]:4000", "10.1.2.3:4000-4100"). Empty: nowhere.
+    ///
+    /// With it, who releases a mutex, or the writer's hold of a shared mutex, tells the participant
+    /// behind it by a datagram, at the same time as it deletes its znode on the servers. That one
+    /// holds at once, under its own znode, instead of after a commit and an event of the servers.
+    /// Both need such an address. A datagram that is lost costs nothing: the event still comes, and
+    /// nobody waits for a datagram. Cost: one datagram for each participant that waits, repeated
+    /// now and then, and one for each release.
+    ///
+    /// The participants' records contain the addresses, and a key that authenticates the datagrams:
+    /// whoever can read them can reach the clients, and can tell the next participant that the one
+    /// ahead has released (guarantee N6: who may write there can delete znodes as well). Reads of
+    /// this client see everything that the holder before it has written through the library; reads
+    /// of other clients may not yet.
+    ///
+    /// Errors: errc::invalid_argument for an address that cannot be used.
+    std::vector<std::string> direct = {};
+
+    /// If the process dies, end its sessions at once, instead of after the session timeout: what it
+    /// held is free some milliseconds later. The value is the path of the program
+    /// latchkey-guardian; empty: where it was installed. The first such client of a process starts
+    /// it; all share it. Not set: there is none.
+    ///
+    /// The guardian is told each session's id and password, and the files of `tls`. It acts when
+    /// the last process has ended, or has called exec(), that could use these clients: this one,
+    /// and children that it forked. So nothing is freed while such a child lives. A program that
+    /// hands what the lock protects to a child by exec() does not use it, or gives the child a lock
+    /// of its own. A process that is stopped is not dead. If the guardian has died, or cannot reach
+    /// a server, the session timeout counts as without it.
+    ///
+    /// Cost: one process, and a message to it for each connection. It ignores the signals of the
+    /// terminal, and SIGTERM. Errors: errc::invalid_argument if it cannot be started.
+    std::optional<std::string> guardian = std::nullopt;
+
+    /// With which server to be connected. To find out, the client asks all of them at once with the
+    /// word `srvr`, which servers allow by default, also through TLS: before the first connection,
+    /// which waits for the answers for 300 ms or a twentieth of the session timeout at most, and
+    /// after each connection to another server. As long as a server is silent that might be better,
+    /// it asks again each minute. If no preferred server is known, any of them is used.
+    ///
+    /// The client moves to the better server only while it holds nothing, is not the next to hold,
+    /// and has no request in flight. A move looks like a short loss of the connection: state
+    /// listeners are told `suspended` and `reconnected`. All clients that prefer the leader share
+    /// the load of one server. An ensemble in this process (latchkey::ensemble) has no distances.
+    server_preference prefer = server_preference::any;
 
     /// How many locks the client keeps after their release (lock_options::retain_for), at most.
     /// Others are given up when they are released.

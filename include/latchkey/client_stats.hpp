@@ -14,7 +14,8 @@ struct client_stats {
     connection_state state = connection_state::connecting;
 
     // ---- since the start ----
-    std::uint64_t acquired = 0;  ///< holds that were granted
+    std::uint64_t acquired = 0;           ///< holds that were granted
+    std::uint64_t acquired_directly = 0;  ///< ... of which by a datagram: client_options::direct
     /// Calls that ended without a hold: refused, not in time, canceled.
     std::uint64_t not_acquired = 0;
     std::uint64_t released = 0;        ///< holds that the program gave back

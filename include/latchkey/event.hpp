@@ -51,6 +51,7 @@ struct event {
     lock_mode mode = lock_mode::exclusive;
     fencing_token token = {};
     loss_reason why = loss_reason::none;
+    bool direct = false;  ///< the hold was granted by a datagram: client_options::direct
     connection_state state = connection_state::connecting;
     std::string_view operation = {};  ///< of a request: "create", "delete", "get", "multi", ...
     std::error_code error = {};

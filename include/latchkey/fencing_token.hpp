@@ -26,7 +26,8 @@ namespace latchkey::inline v0 {
 ///
 /// `zxid` is the czxid of the participant's znode, or the zxid of a leader's grant. It is not the
 /// sequence number, which wraps, and restarts when an empty directory is removed. `turn` counts
-/// hand-offs inside one process under the same znode.
+/// hand-offs inside one process under the same znode, and from a leader to the successor that it
+/// names.
 struct fencing_token {
     std::int64_t zxid = 0;
     std::uint32_t turn = 0;  ///< less than `turns`

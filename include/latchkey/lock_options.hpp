@@ -12,7 +12,9 @@ namespace latchkey::inline v0 {
 /// The znodes of a recipe's participants, and how long holds may last.
 struct lock_options {
     /// The data of the znode, at most 512 bytes. Replaces Latchkey's own record, which names the
-    /// host, the process, the user and the program (see `identity`).
+    /// host, the process, the user and the program (see `identity`). With client_options::direct,
+    /// an object of JSON with room for them gets the members `direct` and `key`; with other data
+    /// the participant takes no part in direct hand-offs.
     std::optional<std::string> data = {};
 
     /// The access control list. Replaces client_options::access, and is checked in the same way.

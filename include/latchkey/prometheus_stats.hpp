@@ -69,6 +69,9 @@ public:
         f.add("callback_seconds", "How long a function runs.", Gauge, [](s c) {
             return c.callback_running_for;
         });
+        f.add("acquired_directly_total", "Holds that a datagram gave.", Counter, [](s c) {
+            return c.acquired_directly;
+        });
         f.add("sessions_total", "Sessions opened.", Counter, [](s c) { return c.sessions; });
         f.add("connections_total", "Connections.", Counter, [](s c) { return c.connections; });
         f.add("requests_total", "Requests sent.", Counter, [](s c) { return c.requests; });

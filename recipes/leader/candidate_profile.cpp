@@ -107,9 +107,30 @@ task<reply> leader_grant::read_record() {
     co_return seen;
 }
 
+/// The token of a candidate that needs no write to lead; see candidate_profile.
+std::optional<fencing_token> token_at_hand(const last_step::place& p,
+                                           const server_stat& stat,
+                                           const std::optional<leader_record>& last) {
+    const bool is_copy = !last || last->version != stat.version;
+    if (const auto next =
+            is_copy ? std::nullopt : token_of_successor(*last, name_of(p.znode.path()))) {
+        return next;
+    }
+    const std::int64_t newest = is_copy ? stat.mzxid : token_of(*last, stat.mzxid).zxid;
+    return newest < p.zxid ? std::optional(fencing_token{p.zxid, 0}) : std::nullopt;
+}
+
 task<last_step::end> leader_grant::take(place p) {
     using enum step_end;
     const std::string own = p.znode.path();
+    if (const auto told = p.told ? read_leader_record(*p.told) : std::nullopt) {
+        if (const auto token = token_of_successor(*told, name_of(own))) {
+            co_return end{.what = done,
+                          .zxid = token->zxid,
+                          .turn = token->turn,
+                          .seen = record_seen{.unclean = unclean_before(told, profile_.id)}};
+        }
+    }
     auto reading = read_record();
     const reply seen = co_await reading;
     if (seen.code == result_code::no_node) {
@@ -121,18 +142,21 @@ task<last_step::end> leader_grant::take(place p) {
         co_return end{refused, std::move(why)};
     }
     const auto last = read_leader_record(seen.data);
-    record_seen record{seen.stat.version, false, unclean_before(last, profile_.id)};
-    const bool let_in = last && last->successor == name_of(own);
-    if (let_in || (p.first_since && seen.stat.mzxid < p.zxid)) {
+    record_seen record{.version = seen.stat.version, .unclean = unclean_before(last, profile_.id)};
+    if (const auto token = token_at_hand(p, seen.stat, last)) {
         co_return end{
-            .what = done, .zxid = let_in ? seen.stat.mzxid : p.zxid, .seen = std::move(record)};
+            .what = done, .zxid = token->zxid, .turn = token->turn, .seen = std::move(record)};
     }
     guarded_write write{.own = own,
                         .path = recipe_->directory,
-                        .text = write_leader_record({.id = profile_.id,
-                                                     .data = profile_.data,
-                                                     .znode = std::string(name_of(own)),
-                                                     .unclean = record.unclean}),
+                        .text =
+                            [this, &own, &record](std::int32_t version) {
+                                return write_leader_record({.id = profile_.id,
+                                                            .data = profile_.data,
+                                                            .znode = std::string(name_of(own)),
+                                                            .version = version,
+                                                            .unclean = record.unclean});
+                            },
                         .version = record.version,
                         .may_replace = refuse_foreign_data};
     auto writing = write_guarded(*core_, write);

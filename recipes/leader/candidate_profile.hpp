@@ -23,11 +23,12 @@ namespace latchkey::inline v0 {
 ///
 /// Two cases save the round trip of the write:
 ///
-/// - A candidate that was the first when it joined, and finds that there was no write since, may
-///   use the czxid of its znode: every earlier token is lower, and every later one will be higher.
+/// - A candidate whose znode has a higher czxid than the token in the record, may use that czxid,
+///   unless it was let in behind a leader: every earlier token is lower, and every later one will
+///   be higher.
 /// - A candidate that the last leader named as its successor, in the transaction that ended its
-///   term, uses the zxid of that transaction. From that transaction on, no other candidate can be
-///   the first.
+///   term, uses the next turn of that leader's token. From that transaction on, no other candidate
+///   can be the first. With direct messages that leader tells it the same itself.
 ///
 /// The reads that show either case must be answered after the list.
 struct candidate_profile final : last_step_maker {

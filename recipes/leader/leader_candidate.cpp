@@ -77,6 +77,9 @@ task<leader_loop::next_step> leader_candidate::lead(std::shared_ptr<leader_term>
     transfers_->end_term();
     transfers_->leave();
     granted->close();
+    if (!transfers_->has_offered()) {
+        granted->tell_the_next();
+    }
     const auto lost_it = [handle, why = granted->state().why_lost()](listener& l) {
         if (std::exchange(l.leads, false)) {
             call_if_given(l.calls.lost, handle, why);

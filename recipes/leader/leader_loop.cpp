@@ -1,6 +1,7 @@
 #include "leader/leader_loop.hpp"
 
 #include "client/fork_safe.hpp"
+#include "leader/transfer/mailbox.hpp"
 #include "text/path.hpp"
 
 #include <any>
@@ -11,7 +12,7 @@ namespace {
 
 /// The data of its znodes is its id, as in Curator.
 std::shared_ptr<const queue_recipe> recipe_of(
-    const client_core& core,
+    client_core& core,
     std::string path,
     const queue_markers& markers,
     leader_options options,
@@ -23,7 +24,13 @@ std::shared_ptr<const queue_recipe> recipe_of(
         .access = access_for(core, std::move(options.access)),
         .steps_down_when_suspended = options.on_suspended == suspended_policy::step_down,
         .leads = true});
-    made->set_options([&profile](queue_options& own) { own.data = profile->id; });
+    made->set_options([&](queue_options& own) {
+        own.data = profile->id;
+        if (core.direct() != nullptr) {
+            own.contacts =
+                std::make_shared<session_contacts>(peers_of(made->directory), made->access);
+        }
+    });
     if (markers.transferable) {
         made->step_maker = profile;  // otherwise the grant is that of a mutex
     }
@@ -52,6 +59,7 @@ void leader_loop::begin() {
     }
     if (!core_->closed_why()) {
         core_->attach(shared_from_this());
+        session_connected();  // if it is
     }
     living_.start(live(), [this](bool) {
         const auto keep = shared_from_this();

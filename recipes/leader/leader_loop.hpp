@@ -101,6 +101,12 @@ protected:
 
     void on_confirmed() override {}
 
+    void session_connected() override {
+        if (const auto& contacts = recipe_->options().contacts) {
+            contacts->publish(core_);
+        }
+    }
+
     void client_closed(const failure& why) override;
 
     const std::shared_ptr<client_core> core_;

@@ -31,6 +31,12 @@ std::string write_leader_record(const leader_record& r) {
     if (r.token != 0) {
         record["token"] = r.token;
     }
+    if (r.version != 0) {
+        record["version"] = r.version;
+    }
+    if (r.turn != 0) {
+        record["turn"] = r.turn;
+    }
     if (!r.unclean.empty()) {
         record["unclean"] = r.unclean;
     }
@@ -50,7 +56,10 @@ std::optional<leader_record> read_leader_record(std::string_view data) {
     auto published = text_in(record, "data", longest_leader_data);
     const auto state = text_in(record, "state", longest_name);
     const auto token = record.contains("token") ? integer_in(record, "token") : 0;
-    if (!id || !znode || !published || token.value_or(-1) < 0 ||
+    const auto version = record.contains("version") ? integer_in(record, "version") : 0;
+    const auto turn = record.contains("turn") ? integer_in(record, "turn") : 0;
+    if (!id || !znode || !published || token.value_or(-1) < 0 || turn.value_or(-1) < 0 ||
+        *turn >= fencing_token::turns || !version || *version != std::int32_t(*version) ||
         (state != leading && state != clean) || znode->find('/') != std::string::npos) {
         return std::nullopt;
     }
@@ -66,6 +75,8 @@ std::optional<leader_record> read_leader_record(std::string_view data) {
         .data = *std::move(published),
         .znode = *std::move(znode),
         .token = *token,
+        .turn = static_cast<std::uint32_t>(*turn),
+        .version = static_cast<std::int32_t>(*version),
         .is = is_clean ? leader_record::state::clean : leader_record::state::leading,
         .unclean = std::move(unclean).value_or(""),
         .successor = std::move(successor).value_or("")};
@@ -80,6 +91,13 @@ std::string unclean_before(const std::optional<leader_record>& last, std::string
     return unclean == next_id ? std::string() : unclean;
 }
 
+std::optional<fencing_token> token_of_successor(const leader_record& r,
+                                                std::string_view candidate) {
+    return r.token != 0 && r.turn + 1 < fencing_token::turns && r.successor == candidate
+               ? std::optional(fencing_token{r.token, r.turn + 1})
+               : std::nullopt;
+}
+
 leader_info leader_from(const std::string& path, const reply& znode, const reply& directory) {
     leader_info who{.id = znode.data, .data = {}, .token = {}, .path = path};
     const std::string_view name = name_of(path);
@@ -87,8 +105,8 @@ leader_info leader_from(const std::string& path, const reply& znode, const reply
         who.token.zxid = znode.stat.czxid;  // as for a mutex
     }
     auto record = read_leader_record(directory.data);
-    if (record && record->successor == name) {
-        who.token.zxid = directory.stat.mzxid;
+    if (const auto next = record ? token_of_successor(*record, name) : std::nullopt) {
+        who.token = *next;
     } else if (record && record->znode == name) {
         who.token = token_of(*record, directory.stat.mzxid);
         who.data = std::move(record->data);

@@ -36,6 +36,9 @@ struct leader_record {
     /// The token. 0 in the write that makes the leader: then it is the zxid of that write, which is
     /// the mzxid of the path.
     std::int64_t token = 0;
+    std::uint32_t turn = 0;  ///< ... and its second part
+    /// That of the path's data with this record. A copy that somebody puts there later has another.
+    std::int32_t version = 0;
     state is = state::leading;
     /// The id of the most recent leader that ended without giving up and has not led since; empty
     /// if there is none.
@@ -60,8 +63,13 @@ struct leader_record {
 
 /// The token of the term in a record. `mzxid` is that of the znode from which it was read.
 [[nodiscard]] inline fencing_token token_of(const leader_record& r, std::int64_t mzxid) noexcept {
-    return {r.token != 0 ? r.token : mzxid, 0};
+    return {r.token != 0 ? r.token : mzxid, r.turn};
 }
+
+/// The token of the candidate that a clean record names: the next turn, so above the leader's, and
+/// below that of whoever makes itself the leader by a write. Nothing if it names none.
+[[nodiscard]] std::optional<fencing_token> token_of_successor(const leader_record& r,
+                                                              std::string_view candidate);
 
 /// What the leader's znode at `path` and the data of its directory say together. A record of
 /// another term is not about this leader.
@@ -81,9 +89,9 @@ void check_leader_data(const std::string& data);
 
 /// What a grant or a write has seen of the record.
 struct record_seen {
-    std::int32_t version = 0;  ///< of the data that was seen
-    bool written = false;      ///< whether it is about this term
-    std::string unclean = {};  ///< its field `unclean`
+    std::optional<std::int32_t> version = {};  ///< of the data that was seen
+    bool written = false;                      ///< whether it is about this term
+    std::string unclean = {};                  ///< its field `unclean`
 };
 
 }  // namespace latchkey::inline v0

@@ -7,12 +7,14 @@
 namespace latchkey::inline v0 {
 
 /// The write that makes the leader leaves the token out: see leader_grant.
-std::string leader_term::text_of(std::string data, bool clean) const {
+std::string leader_term::text_of(std::string data, std::int32_t version, bool clean) const {
     return write_leader_record(
         {.id = id_,
          .data = std::move(data),
          .znode = std::string(name_of(state_->path())),
          .token = state_->token().zxid,
+         .turn = state_->token().turn,
+         .version = version,
          .is = clean ? leader_record::state::clean : leader_record::state::leading,
          .unclean = unclean_,
          .successor = clean ? successor_ : std::string()});
@@ -70,8 +72,8 @@ task<bool> leader_term::write_all() {
         write_.emplace(
             guarded_write{.own = state_->path(),
                           .path = std::string(parent_of(state_->path())),
-                          .text = text_of(data, false),
-                          .version = record_ ? std::optional(record_->version) : std::nullopt,
+                          .text = [this, data](std::int32_t v) { return text_of(data, v, false); },
+                          .version = record_ ? record_->version : std::nullopt,
                           .may_replace = refuse_foreign_data});
         auto writing = write_guarded(*core_, *write_);
         guarded_written w = co_await writing;
@@ -147,13 +149,34 @@ void leader_term::leave() {
     }
 }
 
+void leader_term::tell_the_next() {
+    std::string announced = announced_successor();
+    tells_ = !announced.empty();
+    if (tells_) {
+        successor_ = std::move(announced);
+    }
+}
+
+std::string leader_term::announced_successor() const {
+    const auto* const direct = core_->direct();
+    return direct != nullptr ? direct->successor_of(std::string(name_of(state_->path())))
+                             : std::string();
+}
+
 void leader_term::depart() {
     const bool there = core_->connected() && core_->generation() == generation_;
-    if (there && record_ && state_->why_lost() == loss_reason::resigned) {
+    if (there && record_ && record_->version && state_->why_lost() == loss_reason::resigned) {
         const std::string own = state_->path();
-        request end = request::multi(
-            {request::set(std::string(parent_of(own)), text_of(data_, true), record_->version),
-             request::remove(own)});
+        // Another one may have announced itself since.
+        if (tells_ && announced_successor() == successor_ &&
+            state_->as_released(core_->loop().now()).may_tell()) {
+            core_->direct()->hand_on(std::string(name_of(own)), text_of({}, 0, true));
+        }
+        request end =
+            request::multi({request::set(std::string(parent_of(own)),
+                                         text_of(data_, next_version(*record_->version), true),
+                                         *record_->version),
+                            request::remove(own)});
         end.urgent = true;  // like the guaranteed delete that follows it
         core_->submit(std::move(end), [](const reply&) {});
     }

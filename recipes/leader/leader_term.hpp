@@ -68,6 +68,10 @@ public:
     /// The first in the queue after this term: the name of the znode right behind the leader's.
     void set_successor(std::string name) { successor_ = std::move(name); }
 
+    /// If a candidate has announced itself behind the leader, that one is the successor, and is
+    /// told at the end of the term. Only if no other one can come between the two.
+    void tell_the_next();
+
     /// The hold is lost or was given up: nothing is proclaimed any more.
     void close();
 
@@ -82,7 +86,7 @@ private:
         std::function<void(failure)> done;
     };
 
-    [[nodiscard]] std::string text_of(std::string data, bool clean) const;
+    [[nodiscard]] std::string text_of(std::string data, std::int32_t version, bool clean) const;
 
     [[nodiscard]] std::string unwritten() const {
         return '"' + escaped(parent_of(state_->path())) + "\": nothing was written: ";
@@ -94,6 +98,7 @@ private:
     void end_writing();
     void stop_writing(const failure& why);
     void answer_all(bool sent, const failure& why);
+    [[nodiscard]] std::string announced_successor() const;
     void depart();
 
     // session_listener, while it writes
@@ -116,6 +121,7 @@ private:
     std::optional<guarded_write> write_;      ///< of that one, while there is one
     running_task writing_;
     bool closed_ = false;
+    bool tells_ = false;   ///< its successor, directly
     bool leaves_ = false;  ///< ends when the outcome of the last write is known
 };
 

@@ -113,6 +113,12 @@ void attempt::wait_until_first() {
             finish({how.what, std::move(how.why)});
         } else {
             is_first_ = true;
+            told_ = std::move(how.told);
+            if (told_) {
+                // The one ahead may have written what no read of this connection shows yet.
+                core_->read_behind_a_write();
+                waits_.reset();
+            }
             running_.start(until_granted(), [this](end e) { finish(std::move(e)); });
         }
     });
@@ -130,7 +136,8 @@ task<attempt::end> attempt::until_granted() {
         auto taking = step_->take({.znode = *znodes.front(),
                                    .zxid = zxid_,
                                    .first_since = first_since_joining_,
-                                   .wait = !only_if_first_});
+                                   .wait = !only_if_first_,
+                                   .told = told_.get()});
         last_step::end taken = co_await taking;
         if (taken.what != step_end::done) {
             co_return end{taken.what, std::move(taken.why)};
@@ -139,6 +146,7 @@ task<attempt::end> attempt::until_granted() {
             set_znodes(taken.new_paths);
         }
         zxid_ = taken.zxid != 0 ? taken.zxid : zxid_;
+        turn_ = taken.turn;
         look_for_them = taken.found;
         seen = std::move(taken.seen);
         step_.reset();
@@ -216,8 +224,10 @@ attempt::grant attempt::granted(std::any seen) {
     }
     return {.znodes = std::move(znodes_),
             .zxid = zxid_,
+            .turn = turn_,
             .revocation_requested = revocation_requested_,
-            .seen = std::move(seen)};
+            .seen = std::move(seen),
+            .direct = told_ != nullptr};
 }
 
 // ---- the end ----

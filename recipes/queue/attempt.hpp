@@ -32,8 +32,10 @@ public:
     struct grant {
         own_znodes znodes = {};
         std::int64_t zxid = 0;
+        std::uint32_t turn = 0;  ///< of the token
         bool revocation_requested = false;
-        std::any seen = {};  ///< by the recipe's last step
+        std::any seen = {};   ///< by the recipe's last step
+        bool direct = false;  ///< the participant ahead has told it, not the servers
     };
 
     struct end {
@@ -145,8 +147,10 @@ private:
     bool directory_known_;
     /// No list has shown a participant ahead, and what the step asked early is younger than that.
     bool first_since_joining_ = false;
-    bool is_first_ = false;     ///< everywhere
-    bool behind_twin_ = false;  ///< a leader has let it in right behind itself
+    bool is_first_ = false;              ///< everywhere
+    std::uint32_t turn_ = 0;             ///< of the token
+    std::unique_ptr<std::string> told_;  ///< ... as the participant ahead has told
+    bool behind_twin_ = false;           ///< a leader has let it in right behind itself
     bool revocation_requested_ = false;
     bool moving_ = false;              ///< while it is not known in which of two places
     std::function<void()> when_gone_;  ///< set: it is given up

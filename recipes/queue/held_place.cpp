@@ -2,6 +2,7 @@
 
 #include "client/fork_safe.hpp"
 #include "text/escape.hpp"
+#include "text/path.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -26,7 +27,7 @@ hold held_place::publish(std::shared_ptr<client_core> core,
     place->watch_soon();
     using path_list = const std::vector<std::string>;
     hold_state::grant first{.paths = std::make_shared<path_list>(place->znodes_.paths()),
-                            .token = {g.zxid, 0},
+                            .token = {g.zxid, g.turn},
                             .mode = recipe->mode,
                             .owner = nullptr,
                             .times = place->times_,
@@ -34,6 +35,7 @@ hold held_place::publish(std::shared_ptr<client_core> core,
                             .proof = core->session_validity(),
                             .generation = core->generation()};
     hold_state::grant pattern = first;
+    span.direct = g.direct;
     first.owner = place;
     first.span = std::move(span);
     first.lost = std::move(u.lost);
@@ -126,7 +128,7 @@ void held_place::end_turns() {
     auto [is_over, hold] = turns_->end(*this);
     hold_ = std::move(hold);
     if (is_over) {
-        release(nullptr);
+        release(nullptr, {});
     }
 }
 
@@ -182,12 +184,12 @@ void held_place::lose(loss_reason why) {
 void held_place::on_max_hold() {
     const auto keep = shared_from_this();
     lose(loss_reason::max_hold_passed);
-    release(nullptr);
+    release(nullptr, {});
 }
 
 // ---- releasing ----
 
-void held_place::release(gone_handler gone) {
+void held_place::release(gone_handler gone, const handing_on& last) {
     if (gone && gone_) {
         gone(*gone_);
     } else if (gone) {
@@ -205,8 +207,17 @@ void held_place::release(gone_handler gone) {
         return;
     }
     const auto keep = shared_from_this();
+    if (last.may_tell()) {
+        hand_on();  // ahead of the delete: the loop sends this at once
+    }
     delete_all();
     let_others_join();
+}
+
+void held_place::hand_on() {
+    if (recipe_->may_hand_on() && core_->direct() != nullptr && !znodes_.in_queues.empty()) {
+        core_->direct()->hand_on(std::string(name_of(znodes_.in_queues.front()->path())));
+    }
 }
 
 /// Deletes the znodes. Once.
@@ -319,7 +330,7 @@ void held_place::cancel_conversion() {
 /// It is known now which znode is held, or that none is.
 void held_place::release_if_meanwhile() {
     if (std::exchange(released_meanwhile_, false)) {
-        release(nullptr);
+        release(nullptr, {});
     }
 }
 

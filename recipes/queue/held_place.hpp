@@ -3,6 +3,7 @@
 #include <latchkey/hold.hpp>
 
 #include "client/client_core.hpp"
+#include "direct/handoff_rule.hpp"
 #include "hold/hold_state.hpp"
 #include "queue/attempt.hpp"
 #include "queue/mode_change.hpp"
@@ -50,7 +51,7 @@ public:
                std::function<void()> released);
 
     // hold_owner
-    void release(gone_handler gone) override;
+    void release(gone_handler gone, const handing_on& last) override;
 
     bool keeps(bool clean, loop::clock::time_point now) override {
         return turns_ && turns_->give_back(*this, clean, now);
@@ -67,9 +68,16 @@ public:
     }
 
     // place_turns::place
-    void give_up() override { release(nullptr); }
+    /// It was kept after clean releases only.
+    void give_up() override {
+        release(nullptr,
+                {.exclusive = true,
+                 .valid = core_->loop().now() < core_->session_validity()->deadline(),
+                 .unanswered = false});
+    }
 
 private:
+    void hand_on();
     void session_connected() override;
     void session_suspended() override;
     void session_ended(loss_reason why) override;

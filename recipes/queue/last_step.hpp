@@ -35,6 +35,8 @@ public:
         std::int64_t zxid = 0;     ///< of its creation, or as good as that; 0 if not known
         bool first_since = false;  ///< it was the first when it joined already
         bool wait = true;          ///< if it cannot hold at once
+        /// Its predecessor has told it that it is the first, with this text.
+        const std::string* told = nullptr;
     };
 
     struct end {
@@ -44,7 +46,8 @@ public:
         std::vector<std::string> new_paths = {};
         bool found = false;     ///< they were there already: one may be gone since
         std::int64_t zxid = 0;  ///< the token; 0: that of the place in the queue
-        std::any seen = {};     ///< what the step has seen, for the object that publishes the grant
+        std::uint32_t turn = 0;
+        std::any seen = {};  ///< what the step has seen, for the object that publishes the grant
     };
 
     /// Whether ask_early() is called behind each list that may show this participant to be the

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <sstream>
 #include <utility>
 
 #include <pwd.h>
@@ -21,6 +22,9 @@ namespace {
 using json = nlohmann::json;
 
 // ",\"mode\":\"exclusive\"", ",\"since\":" and a time.
+/// Users may have members of their own in it.
+constexpr int deepest_record = 16;
+
 constexpr std::size_t room_for_the_rest = 56;
 
 std::string host_name() {
@@ -74,6 +78,44 @@ std::string record_writer::write(std::string_view mode) const {
     const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
     return head_ + ",\"mode\":\"" + std::string(mode) + "\",\"since\":" + std::to_string(since) +
            '}';
+}
+
+std::string record_of(const direct_contact& contact) {
+    std::string addresses;
+    for (const std::string& a : contact.addresses) {
+        addresses += (addresses.empty() ? "" : " ") + a;
+    }
+    return "{\"direct\":\"" + addresses + "\",\"key\":\"" + to_hex(contact.key) + "\"}";
+}
+
+std::string with_contact(std::string record, const direct_contact& contact) {
+    const std::string more = ',' + record_of(contact).substr(1);
+    const json own = record.size() + more.size() <= longest_record
+                         ? read_untrusted(record, longest_record, deepest_record)
+                         : json();
+    if (own.is_object() && !own.empty()) {
+        record.resize(record.find_last_of('}'));
+        record += more;
+    }
+    return record;
+}
+
+std::optional<direct_contact> contact_in(std::string_view data) {
+    const json record = read_untrusted(data, longest_record, deepest_record);
+    if (!record.is_object()) {
+        return std::nullopt;
+    }
+    const auto key = direct_key_from_hex(text_in(record, "key", longest_record).value_or(""));
+    std::istringstream all(text_in(record, "direct", longest_record).value_or(""));
+    direct_contact contact;
+    for (std::string a; contact.addresses.size() < most_datagram_addresses && all >> a;) {
+        contact.addresses.push_back(a);
+    }
+    if (!key || contact.addresses.empty()) {
+        return std::nullopt;
+    }
+    contact.key = *key;
+    return contact;
 }
 
 std::string default_id() {

@@ -2,6 +2,7 @@
 
 #include <latchkey/participant.hpp>
 
+#include "direct/direct_handoffs.hpp"
 #include "queue/znode_names.hpp"
 #include "session/request.hpp"
 
@@ -44,6 +45,15 @@ public:
 private:
     std::string head_;  ///< all but mode, time and the closing brace
 };
+
+/// The record with a contact; as it is, if there is no room, or if it is no object of JSON.
+[[nodiscard]] std::string with_contact(std::string record, const direct_contact& contact);
+
+/// A record that has only a contact.
+[[nodiscard]] std::string record_of(const direct_contact& contact);
+
+/// Where the participant of this record can be reached; nothing if it says nothing.
+[[nodiscard]] std::optional<direct_contact> contact_in(std::string_view record);
 
 /// "host:pid" of this process.
 [[nodiscard]] std::string default_id();

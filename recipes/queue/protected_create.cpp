@@ -126,11 +126,20 @@ task<protected_create::joined> protected_create::run(std::function<void()> sent)
 
 // ---- creating ----
 
+/// Those behind it can reach this client, if it may be of use.
+std::string protected_create::data() const {
+    std::string record = recipe_->data(recipe_->mode);
+    const auto contact = core_->direct() != nullptr && recipe_->may_hand_on()
+                             ? core_->direct()->contact_of(prefix_)
+                             : std::nullopt;
+    return contact ? with_contact(std::move(record), *contact) : record;
+}
+
 request protected_create::creation() const {
     const auto in = [this](const std::string& directory) {
         return request::create(
             join_path(directory, prefix_ + std::string(marker_of(recipe_->markers, recipe_->mode))),
-            recipe_->data(recipe_->mode),
+            data(),
             create_mode::ephemeral_sequential,
             *recipe_->access);
     };

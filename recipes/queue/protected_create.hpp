@@ -67,6 +67,7 @@ private:
 
     enum class next : std::uint8_t { refuse, create_again, search };
 
+    [[nodiscard]] std::string data() const;
     [[nodiscard]] request creation() const;
     void create_directories();
     [[nodiscard]] joined joined_from(const reply& created,

@@ -74,17 +74,17 @@ queue_verdict queue_list::decide(std::string_view own, queue_rule rule) const {
     const queue_place self =
         own.empty() ? queue_place{standing::participant, UINT32_MAX} : place_of(own, markers_);
     if (self.what != standing::participant) {
-        return {exhausted, std::string(own)};
+        return {.what = exhausted, .blocker = std::string(own)};
     }
     const auto counts = [own](const entry& e) { return e.name != own; };
     const auto disorder = std::find_if(disorder_.begin(), disorder_.end(), counts);
     if (disorder != disorder_.end()) {
-        return {disorder->place.what == standing::malformed ? malformed : exhausted,
-                std::string(disorder->name)};
+        return {.what = disorder->place.what == standing::malformed ? malformed : exhausted,
+                .blocker = std::string(disorder->name)};
     }
     const range found = beginning_with(own);
     if (!own.empty() && (found.first == found.last || found.first->name != own)) {
-        return {gone, {}};
+        return {.what = gone};
     }
     // Two participants of a kind with one number: the sequence has ended and started to repeat
     // itself, unless it is another directory than the own znode was in. Twins further ahead
@@ -95,7 +95,7 @@ queue_verdict queue_list::decide(std::string_view own, queue_rule rule) const {
         twin = {};
     }
     if (twin.nearest != nullptr && rule != queue_rule::behind_twin) {
-        return {exhausted, std::string(twin.nearest->name)};
+        return {.what = exhausted, .blocker = std::string(twin.nearest->name)};
     }
     const bool waits_for_readers = rule != queue_rule::exclusive_only;
     const neighbor writer = nearest_below(self.sequence, exclusive_, counts);
@@ -109,13 +109,14 @@ queue_verdict queue_list::decide(std::string_view own, queue_rule rule) const {
     if (next.nearest == nullptr) {
         const auto* const dead = delay_of_the_dead();
         if (dead == nullptr) {
-            return {acquired, {}};
+            return {.what = acquired};
         }
-        queue_verdict delayed{wait, std::string(dead->first), 1};
-        delayed.delay = dead->second.delay;
-        return delayed;
+        return {.what = wait,
+                .blocker = std::string(dead->first),
+                .ahead = 1,
+                .delay = dead->second.delay};
     }
-    queue_verdict verdict{wait, std::string(next.nearest->name)};
+    queue_verdict verdict{.what = wait, .blocker = std::string(next.nearest->name)};
     verdict.ahead = writer.below + reader.below + (twin.nearest != nullptr ? 1 + twin.twins : 0);
     if (next.twins > (markers_.transferable ? 1 : 0)) {
         verdict.what = exhausted;

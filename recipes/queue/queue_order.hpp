@@ -33,7 +33,7 @@ struct queue_verdict {
     };
 
     answer what = answer::gone;
-    std::string blocker;
+    std::string blocker = {};
     std::size_t ahead = 0;
     /// Only `blocker` is ahead, and no participant can take its place when it goes. A writer that
     /// waits for another writer may find a reader in its place: a downgrade.

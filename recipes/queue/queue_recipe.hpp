@@ -10,6 +10,7 @@
 #include "queue/last_step.hpp"
 #include "queue/participant_record.hpp"
 #include "queue/queue_order.hpp"
+#include "queue/session_contacts.hpp"
 #include "queue/znode_names.hpp"
 
 #include <chrono>
@@ -51,6 +52,8 @@ struct queue_options {
     /// Where it queues besides, in the same transaction; it holds when it is the first everywhere.
     std::vector<std::string> more_directories = {};
     std::string owner_path = {};  ///< what the user calls it, where that is not the directory
+    /// Null: the contact of a participant is in its record, if it has one.
+    std::shared_ptr<session_contacts> contacts = nullptr;
 
     bool operator==(const queue_options&) const = default;
 
@@ -142,6 +145,19 @@ struct queue_recipe {
     [[nodiscard]] bool takes_turns() const noexcept {
         return options().local_passes > 0 ||
                options().retain_for > std::chrono::nanoseconds::zero();
+    }
+
+    /// Whether its holder may tell the next one that it has released: see direct_handoffs. A last
+    /// step tells it itself.
+    [[nodiscard]] bool may_hand_on() const noexcept {
+        const queue_options& o = options();
+        return markers.get().delays && mode == lock_mode::exclusive && !step_maker &&
+               o.more_directories.empty();
+    }
+
+    /// Whether its participants wait for such a message.
+    [[nodiscard]] bool may_be_told() const noexcept {
+        return may_hand_on() || (options().contacts && step_maker);
     }
 
     /// All of them.

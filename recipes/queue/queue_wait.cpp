@@ -1,5 +1,6 @@
 #include "queue/queue_wait.hpp"
 
+#include "direct/handoff_rule.hpp"
 #include "text/path.hpp"
 
 #include <algorithm>
@@ -44,14 +45,28 @@ task<queue_wait::end> queue_wait::run(directory_lists::answer at_hand) {
             !owner_.on_placed(znode_, verdict_)) {
             co_return end{step_end::refused};
         }
-        auto delay_over = until_called_back([this, at = seen->delay_ends](resumption resume) {
-            if (at) {
-                delay_.start(*at, std::move(resume));
+        auto delay_over = until_called_back([this, &seen](resumption resume) {
+            if (seen->delay_ends) {
+                delay_.start(*seen->delay_ends, std::move(resume));
             }
         });
-        auto news = first_of(watch.until_changed(*core_), std::move(delay_over));
+        auto told = until_called_back([w = seen->message.get()](resumption resume) {
+            if (w != nullptr) {
+                w->at_message(std::move(resume));
+            }
+        });
+        auto news = first_of(watch.until_changed(*core_), std::move(delay_over), std::move(told));
         co_await news;
         delay_.cancel();
+        if (const auto message = seen->message ? seen->message->take_message() : nullptr) {
+            if (auto text = taken_over(*message, *seen, watch)) {
+                co_return end{.what = step_end::done, .told = std::move(text)};
+            }
+            if (!watch.has_fired()) {
+                seen.reset();
+                continue;
+            }
+        }
         if (core_->connection() != seen->connection || watch.event() == watch_event::changed) {
             seen.reset();
         } else if (watch.event() == watch_event::deleted) {
@@ -65,7 +80,7 @@ task<queue_wait::end> queue_wait::run(directory_lists::answer at_hand) {
 task<std::optional<queue_wait::end>> queue_wait::decide(directory_lists::answer at_hand,
                                                         std::optional<predecessor_read> seen) {
     if (seen) {
-        auto following = after_predecessor(*seen);
+        auto following = after_predecessor(*std::move(seen));
         std::optional<end> decided = co_await following;
         if (decided) {
             co_return decided;
@@ -133,7 +148,44 @@ task<queue_wait::predecessor_read> queue_wait::read_predecessor(change_watch wat
                  "\", which is not ephemeral: it blocks the queue until an operator deletes it",
              predecessor()});
     }
+    if (r.ok() && may_be_told()) {
+        auto finding = contact_of(r);
+        if (auto contact = co_await finding) {
+            seen.message =
+                std::make_unique<direct_handoffs::waiting>(*core_->direct(),
+                                                           std::string(name_of(znode_.path())),
+                                                           verdict_.blocker,
+                                                           *std::move(contact));
+        }
+    }
     co_return seen;
+}
+
+/// Whether the predecessor may send a message that this participant may act upon.
+bool queue_wait::may_be_told() const {
+    return core_->direct() != nullptr && recipe_->may_be_told() && rule_ == queue_rule::everybody &&
+           verdict_.delay.count() == 0 && !place_of(verdict_.blocker, recipe_->markers).shared;
+}
+
+task<std::optional<direct_contact>> queue_wait::contact_of(reply predecessor) {
+    const auto& contacts = recipe_->options().contacts;
+    if (!contacts) {
+        co_return contact_in(predecessor.data);
+    }
+    auto finding = contacts->find(*core_, verdict_.blocker, predecessor.stat.ephemeral_owner);
+    auto contact = co_await finding;
+    co_return contact;
+}
+
+/// The text of the message, if it stands for the deletion of the predecessor.
+std::unique_ptr<std::string> queue_wait::taken_over(const direct_message& told,
+                                                    const predecessor_read& seen,
+                                                    const change_watch& watch) const {
+    const taking_over now{.own = name_of(znode_.path()),
+                          .ahead = verdict_.blocker,
+                          .unchanged = !watch.has_fired(),
+                          .watched = core_->connection() == seen.connection && znode_.watched()};
+    return now.may_hold(told) ? std::make_unique<std::string>(told.text) : nullptr;
 }
 
 /// The wait for the predecessor has ended: by its deletion, by a failure, or its delay is over.
@@ -257,8 +309,8 @@ task<queue_wait::end> queue_waits::wait_in_each(std::vector<directory_lists::ans
 /// What is deleted while it waits elsewhere is not granted.
 void queue_waits::watch_where_first() {
     for (const in_queue& there : each_) {
-        if (there.first && !there.znode->watched()) {
-            there.znode->watch();
+        if (there.first && !there.wait->znode().watched()) {
+            there.wait->znode().watch();
         }
     }
 }
@@ -266,7 +318,7 @@ void queue_waits::watch_where_first() {
 void queue_waits::session_connected() {
     for (const in_queue& there : each_) {
         if (there.first) {
-            there.znode->watch_again_if_not();
+            there.wait->znode().watch_again_if_not();
         }
     }
 }

@@ -43,6 +43,8 @@ public:
     struct end {
         step_end what = step_end::refused;  ///< without a failure also if on_placed() refuses
         failure why = {};
+        /// By a message with this text: the znode of the one ahead may still be there.
+        std::unique_ptr<std::string> told = nullptr;
     };
 
     /// The participant. It must not destroy the wait in these calls.
@@ -86,6 +88,8 @@ public:
     /// does; a list is needed only if it does not. Once; the object outlives the task.
     [[nodiscard]] task<end> run(directory_lists::answer at_hand);
 
+    [[nodiscard]] own_znode& znode() const noexcept { return znode_; }
+
     /// It was the first, and its participant holds. Lets the waiter behind it learn that.
     void publish_front() { front_.write(znode_.path()); }
 
@@ -98,6 +102,8 @@ private:
         std::uint64_t connection = 0;  ///< where the watches are
         std::optional<time_point> delay_ends = {};
         bool was_watched = false;  ///< until it was deleted
+        /// For its message; null: it sends none.
+        std::unique_ptr<direct_handoffs::waiting> message = nullptr;
     };
 
     [[nodiscard]] task<std::optional<end>> decide(directory_lists::answer at_hand,
@@ -106,6 +112,11 @@ private:
     [[nodiscard]] task<predecessor_read> read_predecessor(change_watch watch);
     [[nodiscard]] task<std::optional<end>> after_predecessor(predecessor_read seen);
     [[nodiscard]] std::optional<end> judge(const listing& l);
+    [[nodiscard]] bool may_be_told() const;
+    [[nodiscard]] task<std::optional<direct_contact>> contact_of(reply predecessor);
+    [[nodiscard]] std::unique_ptr<std::string> taken_over(const direct_message& told,
+                                                          const predecessor_read& seen,
+                                                          const change_watch& watch) const;
     void demand_validity_if_next();
     [[nodiscard]] bool has_become_the_first(bool was_watched) const;
     void prove_early();
@@ -142,8 +153,7 @@ public:
                 queue_wait::owner& o)
         : core_(core), each_(znodes.in_queues.size()) {
         for (std::size_t i = 0; i < each_.size(); ++i) {
-            each_[i].znode = znodes.in_queues[i].get();
-            each_[i].wait.emplace(core, recipe, *each_[i].znode, rule, o);
+            each_[i].wait.emplace(core, recipe, *znodes.in_queues[i], rule, o);
         }
     }
 
@@ -163,7 +173,6 @@ public:
 
 private:
     struct in_queue {
-        own_znode* znode = nullptr;
         std::optional<queue_wait> wait = {};
         bool first = false;
     };

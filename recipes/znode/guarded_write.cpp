@@ -5,7 +5,6 @@
 #include <utility>
 
 namespace latchkey::inline v0 {
-
 task<guarded_written> write_guarded(client_core& core, guarded_write& w) {
     using enum guarded_written::kind;
     const std::uint64_t generation = core.generation();
@@ -28,7 +27,8 @@ task<guarded_written> write_guarded(client_core& core, guarded_write& w) {
                 co_return guarded_written{.what = gone, .in_doubt = in_doubt};
             }
             if (seen.ok()) {
-                if (w.sent && seen.data == w.text && seen.stat.version == *w.version + 1) {
+                if (w.sent && seen.stat.version == next_version(*w.version) &&
+                    seen.data == w.text(seen.stat.version)) {
                     co_return guarded_written{written, {}, seen.stat, in_doubt};
                 }
                 failure why =
@@ -41,8 +41,9 @@ task<guarded_written> write_guarded(client_core& core, guarded_write& w) {
         }
         if (code == result_code::ok) {
             w.sent = w.in_flight = look = true;
-            auto sent = core.send(
-                request::multi({request::check(w.own), request::set(w.path, w.text, *w.version)}));
+            auto sent = core.send(request::multi(
+                {request::check(w.own),
+                 request::set(w.path, w.text(next_version(*w.version)), *w.version)}));
             const reply r = co_await sent;
             w.in_flight = false;
             in_doubt = in_doubt || outcome_unknown(r.code);

@@ -19,7 +19,7 @@ struct guarded_write {
 
     std::string own;
     std::string path;
-    std::string text;
+    std::function<std::string(std::int32_t version)> text;  ///< of the version that it makes
     /// That of the data that may be replaced, if it was read already; otherwise it is read first.
     std::optional<std::int32_t> version = std::nullopt;
     replaceable may_replace = nullptr;  ///< none: any data may be replaced
@@ -30,6 +30,11 @@ struct guarded_write {
     bool in_flight = false;
     bool last_try = false;  ///< set by the owner: nothing is sent after the try in flight
 };
+
+/// That of the data after a write, as the servers count.
+[[nodiscard]] constexpr std::int32_t next_version(std::int32_t version) noexcept {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(version) + 1);
+}
 
 /// How it ended.
 struct guarded_written {

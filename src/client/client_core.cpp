@@ -8,6 +8,19 @@
 
 namespace latchkey::inline v0 {
 
+namespace {
+
+/// Announcements are repeated as often as heartbeats are sent: each seventh of the timeout.
+std::unique_ptr<direct_handoffs> direct_for(const runtime& env, const client_options& options) {
+    return options.direct.empty() ? nullptr
+                                  : std::make_unique<direct_handoffs>(
+                                        *env.loop,
+                                        env.datagrams(parse_datagram_addresses(options.direct)),
+                                        options.session_timeout / 7);
+}
+
+}  // namespace
+
 client_core::client_core(runtime env, connect_target target, client_options options)
     : env_(std::move(env)),
       callbacks_(std::make_shared<user_callbacks>(env_,
@@ -37,6 +50,7 @@ client_core::client_core(runtime env, connect_target target, client_options opti
               });
           },
           [this](bool delayed) { delayed ? window_.sent() : window_.answered(); }),
+      direct_(direct_for(env_, options_)),
       close_limit_(*env_.loop) {}
 
 std::shared_ptr<client_core> client_core::start(runtime env,
@@ -51,7 +65,12 @@ std::shared_ptr<client_core> client_core::start(runtime env,
                 delete made;
             }
         });
-    core->post([core] { core->keeper_.open(); });
+    core->post([core] {
+        if (core->direct_) {
+            core->direct_->open();
+        }
+        core->keeper_.open();
+    });
     if (core->env_.started) {
         core->env_.started([weak = core->weak_from_this()] {
             if (const auto self = weak.lock()) {
@@ -154,6 +173,9 @@ void client_core::finish_close() {
     deletes_.suspended();
     keeper_.close([self = shared_from_this()] {
         self->deletes_.session_ended(false);
+        if (self->direct_) {
+            self->direct_->close();
+        }
         self->reports_.closed(self->closed_why_);
     });
 }

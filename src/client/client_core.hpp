@@ -9,6 +9,7 @@
 #include "client/session_listeners.hpp"
 #include "client/session_owner.hpp"
 #include "client/user_callbacks.hpp"
+#include "direct/direct_handoffs.hpp"
 #include "directories/directory_lists.hpp"
 #include "loop/fork_guard.hpp"
 #include "loop/paced_retry.hpp"
@@ -54,9 +55,6 @@ public:
     [[nodiscard]] std::chrono::milliseconds session_timeout() const noexcept {
         return status().session_timeout();
     }
-
-    /// What another process needs to end the present session.
-    [[nodiscard]] session_claim claim() const { return status().claim(); }
 
     /// How long a call waits for servers at most that has no limit of its own: the session timeout,
     /// as it was granted or is going to be asked for.
@@ -151,6 +149,12 @@ public:
     }
 
     [[nodiscard]] latchkey::heartbeat& heartbeat() noexcept { return keeper_.heartbeat(); }
+
+    /// Null without client_options::direct.
+    [[nodiscard]] direct_handoffs* direct() const noexcept { return direct_.get(); }
+
+    /// As session_keeper's.
+    void read_behind_a_write() noexcept { keeper_.read_behind_a_write(); }
 
     [[nodiscard]] guaranteed_deletes& deletes() noexcept { return deletes_; }
 
@@ -274,6 +278,7 @@ private:
     guaranteed_deletes deletes_;
     directory_lists lists_;
     send_window window_;
+    const std::unique_ptr<direct_handoffs> direct_;
     session_listeners users_;
     waiting_tasks waiting_for_connection_;
     timer close_limit_;

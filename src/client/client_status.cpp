@@ -4,23 +4,6 @@
 
 namespace latchkey::inline v0 {
 
-session_claim client_status::claim() const {
-    const monitor_lock lock(mutex_);
-    return claim_;
-}
-
-void client_status::session_connected(std::chrono::milliseconds timeout, session_claim c) {
-    timeout_ms_.store(timeout.count(), std::memory_order_release);
-    const monitor_lock lock(mutex_);
-    claim_ = std::move(c);
-}
-
-bool client_status::session_ends() {
-    const monitor_lock lock(mutex_);
-    claim_ = {};
-    return session_id_.exchange(0, std::memory_order_acq_rel) != 0;
-}
-
 bool client_status::set_state(connection_state s) {
     if (state_.exchange(s, std::memory_order_acq_rel) == s) {
         return false;

@@ -33,18 +33,17 @@ public:
         return std::chrono::milliseconds(timeout_ms_.load(std::memory_order_acquire));
     }
 
-    /// What another process needs to end the present session.
-    [[nodiscard]] session_claim claim() const;
-
     void session_begins(std::int64_t id) noexcept {
         session_id_.store(id, std::memory_order_release);
     }
 
     /// With the timeout that was granted now.
-    void session_connected(std::chrono::milliseconds timeout, session_claim c);
+    void session_connected(std::chrono::milliseconds timeout) noexcept {
+        timeout_ms_.store(timeout.count(), std::memory_order_release);
+    }
 
     /// Returns false if there was none.
-    bool session_ends();
+    bool session_ends() noexcept { return session_id_.exchange(0, std::memory_order_acq_rel) != 0; }
 
     /// Returns true if that is news. Not for `closed`.
     bool set_state(connection_state s);
@@ -71,7 +70,6 @@ private:
     std::atomic<std::int64_t> timeout_ms_{0};
     mutable thread_mutex mutex_;
     thread_condition changed_;
-    session_claim claim_ LATCHKEY_GUARDED_BY(mutex_);
     std::string trouble_ LATCHKEY_GUARDED_BY(mutex_);
     failure closed_why_ LATCHKEY_GUARDED_BY(mutex_);
 };

@@ -9,6 +9,15 @@
 
 namespace latchkey::inline v0 {
 
+namespace {
+
+bool is_write(request::kind what) noexcept {
+    return what == request::kind::create || what == request::kind::remove ||
+           what == request::kind::set || what == request::kind::multi;
+}
+
+}  // namespace
+
 session_keeper::session_keeper(const runtime& env,
                                connect_target target,
                                const client_options& options,
@@ -21,6 +30,9 @@ session_keeper::session_keeper(const runtime& env,
       reports_(reports),
       status_(*reports.status()),
       owner_(owner),
+      guard_(options.guardian && env.guards
+                 ? env.guards({*options.guardian, target_.servers, options.tls})
+                 : nullptr),
       heartbeat_(*loop_, heartbeat_effects()),
       directories_(directory_effects()),
       reopen_(*loop_) {}
@@ -55,6 +67,10 @@ void session_keeper::submit(request r,
     if (!session_) {
         loop_->post([done = std::move(done)] { done({.code = result_code::connection_loss}); });
         return;
+    }
+    if (write_before_read_ && !is_write(r.what)) {
+        write_before_read_ = false;
+        send_barrier();
     }
     sent_request about = sending(r.what);
     about.path = r.operations.empty() ? r.path : r.operations.front().path;
@@ -105,8 +121,7 @@ directory_maker::effects session_keeper::directory_effects() {
 }
 
 session_keeper::sent_request session_keeper::sending(request::kind what) {
-    const bool write = what == request::kind::create || what == request::kind::remove ||
-                       what == request::kind::set || what == request::kind::multi;
+    const bool write = is_write(what);
     reports_.telemetry().sent();
     const auto now = loop_->now();
     return {what,
@@ -160,8 +175,10 @@ void session_keeper::open() {
     if (last_) {
         return;
     }
-    session_options o{
-        .servers = target_.servers, .timeout = options_.session_timeout, .identities = {}};
+    session_options o{.servers = target_.servers,
+                      .timeout = options_.session_timeout,
+                      .prefer = options_.prefer,
+                      .is_idle = [this] { return !heartbeat_.demanded(); }};
     for (const credentials& c : options_.auth) {
         o.identities.push_back({c.scheme, c.secret});
     }
@@ -225,12 +242,11 @@ void session_keeper::on_connected(const session_event& e) {
     ++connection_;
     connected_ = true;
     validity_->connected(e.begun, loop_->now(), e.timeout);
-    status_.session_connected(
-        e.timeout,
-        e.server.empty() ? session_claim{} : session_claim{e.id, e.password, e.timeout, e.server});
+    status_.session_connected(e.timeout);
+    guard({e.id, e.password, e.timeout});
     backoff_.reset();
     reports_.trouble_changed({}, connected_);
-    behind_ = false;
+    behind_ = write_before_read_ = false;
     if (!fresh) {
         send_barrier();
     }
@@ -239,10 +255,10 @@ void session_keeper::on_connected(const session_event& e) {
     owner_.session_connected();
 }
 
-/// The first request of each connection but a session's first: a write that changes nothing. What
-/// is answered behind it is at least as new as all that this client has seen, and shows each create
-/// that it sent before, unless that has not arrived. A new session needs none: to open it is a
-/// transaction.
+/// The first request of each connection but a session's first, and of the first read behind a
+/// direct grant: a write that changes nothing. What is answered behind it is at least as new as all
+/// that this client has seen, and shows each create that it sent before, unless that has not
+/// arrived. A new session needs none: to open it is a transaction.
 void session_keeper::send_barrier() {
     request barrier = request::barrier();
     barrier.urgent = true;
@@ -290,6 +306,7 @@ void session_keeper::end(loss_reason why) {
     if (!status_.session_ends()) {
         return;
     }
+    guard({});
     validity_->end(why);
     heartbeat_.session_ends();
     if (state_ != connection_state::lost) {
@@ -322,6 +339,7 @@ void session_keeper::close(std::function<void()> ended) {
             validity_->end(loss_reason::client_closed);
         }
         status_.session_ends();
+        guard({});
         ended();
     });
 }

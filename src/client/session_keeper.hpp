@@ -49,6 +49,10 @@ public:
         submit(std::move(r), nullptr, std::move(done));
     }
 
+    /// What is read from now on is at least as new as everything that was committed until now, by
+    /// whichever client: the next read is sent behind a write that changes nothing.
+    void read_behind_a_write() noexcept { write_before_read_ = true; }
+
     /// Creates every level of `path`, the chroot's included, as containers. Without a session, does
     /// nothing. See directory_maker.
     [[nodiscard]] directory_creation create_directories(const std::string& path,
@@ -115,6 +119,12 @@ private:
     void note_answer(const sent_request& sent, result_code code);
     void set_state(connection_state s);
 
+    void guard(const session_claim& present) {
+        if (guard_) {
+            guard_->guard(present);
+        }
+    }
+
     const std::shared_ptr<loop> loop_;
     const std::shared_ptr<session_factory> sessions_;
     const connect_target target_;
@@ -122,6 +132,7 @@ private:
     client_reports& reports_;
     client_status& status_;
     session_owner& owner_;
+    const std::unique_ptr<session_guard> guard_;  ///< null: there is none
 
     std::unique_ptr<session> session_;
     std::shared_ptr<validity> validity_;
@@ -132,7 +143,8 @@ private:
     connection_state state_ = connection_state::connecting;
     bool connected_ = false;
     bool behind_ = false;  ///< what this connection shows may be older than what was seen
-    bool last_ = false;    ///< no other session follows
+    bool write_before_read_ = false;
+    bool last_ = false;  ///< no other session follows
     std::uint64_t opened_ = 0;
     std::uint64_t generation_ = 0;
     std::uint64_t connection_ = 0;

@@ -19,7 +19,8 @@ cluster::cluster(const settings& how, std::shared_ptr<virtual_loop> l)
       lag_(static_cast<std::size_t>(how.servers)),
       epoch_(how.first_zxid > 0 ? (how.first_zxid >> 32U) - 1 : 0),
       election_(*loop_),
-      last_session_(how.first_session) {
+      last_session_(how.first_session),
+      datagrams_(loop_, loop_->random_stream("datagrams")) {
     for (int i = 0; i < how.servers; ++i) {
         servers_.push_back(std::make_unique<server>(*this, i, virtual_process::make(loop_)));
     }

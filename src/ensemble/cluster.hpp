@@ -9,6 +9,7 @@
 #include "ensemble/server/server.hpp"
 #include "ensemble/server/settings.hpp"
 #include "ensemble/virtual/client_process.hpp"
+#include "ensemble/virtual/datagram_network.hpp"
 #include "ensemble/virtual/fault_plan.hpp"
 #include "ensemble/virtual/random_source.hpp"
 #include "ensemble/virtual/virtual_loop.hpp"
@@ -67,6 +68,8 @@ public:
     void count_event(const connection& c, const std::string& path, bool replayed);
 
     void mark(std::uint64_t what) noexcept { loop_->mark(what); }
+
+    [[nodiscard]] datagram_network& datagrams() noexcept { return datagrams_; }
 
     [[nodiscard]] fault_plan& faults() noexcept { return faults_; }
 
@@ -138,6 +141,7 @@ private:
     std::vector<std::weak_ptr<peer_link>> links_;
     std::vector<std::weak_ptr<connection>> connections_;
     request_counters counted_;
+    datagram_network datagrams_;
     bool shut_down_ = false;
 };
 

@@ -34,6 +34,9 @@ runtime ensemble_access::runtime_of(ensemble& e) {
     runtime made;
     made.loop = process->loop;
     made.sessions = std::make_shared<ensemble_sessions>(all, process);
+    made.datagrams = [all, process](const std::vector<datagram_address>& at) {
+        return all->datagrams().open(process, at.size());
+    };
     if (e.state_->loop->stepped()) {
         made.callbacks = [l = process->loop,
                           clients = e.state_->clients](const char*) -> runtime::executor {

@@ -194,18 +194,24 @@ void hold_state::release(hold_owner::gone_handler gone) {
         next_turn_ = nullptr;
     }
     const auto now = core_->loop().now();
-    const bool clean = !gone && why_.load(std::memory_order_acquire) == loss_reason::none &&
-                       open_transactions_.load() == 0 && now < deadline();
-    if (owner_->keeps(clean, now)) {
+    const handing_on last = as_released(now);
+    if (owner_->keeps(last.valid && !last.unanswered && !gone, now)) {
         if (gone) {
             core_->post([gone = std::move(gone)] { gone(false); });
         }
         return;
     }
-    core_->post([self = shared_from_this(), gone = std::move(gone)]() mutable {
+    core_->post([self = shared_from_this(), gone = std::move(gone), last]() mutable {
         // The owner may refer to this object. It is dropped here, so that no cycle remains.
-        std::exchange(self->owner_, nullptr)->release(std::move(gone));
+        std::exchange(self->owner_, nullptr)->release(std::move(gone), last);
     });
+}
+
+handing_on hold_state::as_released(boottime_clock::time_point now) const noexcept {
+    const loss_reason why = why_.load(std::memory_order_acquire);
+    return {.exclusive = mode() == lock_mode::exclusive,
+            .valid = (why == loss_reason::none || why == loss_reason::resigned) && now < deadline(),
+            .unanswered = open_transactions_.load() != 0};
 }
 
 // ---- guarded transactions ----

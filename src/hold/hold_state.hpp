@@ -4,6 +4,7 @@
 #include <latchkey/lock_mode.hpp>
 
 #include "client/client_core.hpp"
+#include "direct/handoff_rule.hpp"
 #include "loop/monitor.hpp"
 #include "session/failure.hpp"
 
@@ -43,8 +44,8 @@ public:
     /// that will not be known.
     using gone_handler = guaranteed_deletes::gone_handler;
 
-    /// Called once. Deletes the znodes.
-    virtual void release(gone_handler gone) = 0;
+    /// Called once. Deletes the znodes. `last`: how the hold was.
+    virtual void release(gone_handler gone, const handing_on& last) = 0;
 
     /// Whether the znodes stay for another hold, now that this one is released; then release() is
     /// not called. `clean`: they may stay for one that comes later, because the hold was not lost,
@@ -164,6 +165,9 @@ public:
     /// The first call decides. `gone` is called on the loop. It receives false at once if the
     /// znodes stay, because other holds use them.
     void release(hold_owner::gone_handler gone);
+
+    /// How it is, if it is released at that time.
+    [[nodiscard]] handing_on as_released(boottime_clock::time_point now) const noexcept;
 
     // ---- on the loop ----
 

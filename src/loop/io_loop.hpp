@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 
+#include <sys/socket.h>
+
 namespace latchkey::inline v0 {
 
 /// Waits until a descriptor, which it owns, is ready. On the loop only.
@@ -30,6 +32,13 @@ public:
 /// Whether the last call on a descriptor, which failed, is to be made again once that is ready.
 [[nodiscard]] inline bool would_block() noexcept {
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+/// What has become of an attempt to connect, once the socket can be written: 0, or an errno.
+[[nodiscard]] inline int error_of(int socket) noexcept {
+    int error = 0;
+    socklen_t size = sizeof error;
+    return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
 }
 
 /// A loop that also waits for descriptors. The adapter to the C client runs on it.

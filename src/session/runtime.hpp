@@ -3,8 +3,10 @@
 #include <latchkey/function.hpp>
 #include <latchkey/tls.hpp>
 
+#include "datagram/datagram_socket.hpp"
 #include "loop/loop.hpp"
 #include "session/session.hpp"
+#include "session/session_guard.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -26,7 +28,9 @@ struct runtime {
     std::shared_ptr<session_factory> sessions;
     std::function<executor(const char* thread)> callbacks;
     std::function<void(std::function<void()> close)> started = nullptr;
-    std::size_t long_queue = 32;  ///< so many participants are many; tests lower it
+    datagram_opener datagrams = nullptr;  ///< null: there are none
+    session_guards guards = nullptr;      ///< the same
+    std::size_t long_queue = 32;          ///< so many participants are many; tests lower it
 };
 
 /// The runtime of the process: one event thread for all clients, which starts with the first client

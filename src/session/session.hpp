@@ -1,5 +1,7 @@
 #pragma once
 
+#include <latchkey/server_preference.hpp>
+
 #include "loop/loop.hpp"
 #include "session/request.hpp"
 
@@ -41,18 +43,13 @@ struct session_event {
     cause why = cause::unreachable;       ///< trouble
     std::string detail = {};              ///< trouble, auth_failed
     std::array<char, 16> password{};      ///< connected: continues the session, with `id`
-    /// connected: `address:port` of the server, numeric, if any process can reach it in clear text;
-    /// else empty
-    std::string server = {};
 };
 
-/// What lets another process of the same owner end a session: it connects to a server and presents
-/// id and password. Secret.
+/// What lets another process of the same owner continue a session. Secret.
 struct session_claim {
-    std::int64_t id = 0;  ///< 0: there is no session, or no other process can reach its server
+    std::int64_t id = 0;  ///< 0: there is no session
     std::array<char, 16> password{};
     std::chrono::milliseconds timeout{};  ///< as granted
-    std::string server;                   ///< as in session_event
 
     bool operator==(const session_claim&) const = default;
 };
@@ -137,7 +134,11 @@ struct session_options {
     std::vector<endpoint>
         servers;  ///< at least one; tried in an order shuffled with the loop's randomness
     std::chrono::milliseconds timeout{};
-    std::vector<identity> identities;
+    std::vector<identity> identities = {};
+    session_claim continued = {};  ///< without an id: a new session
+    server_preference prefer = server_preference::any;
+    /// With a preference: whether nobody would notice that the connection is another one now.
+    std::function<bool()> is_idle = {};
 };
 
 /// Opens sessions with the ensemble that a client uses, real or in this process.

@@ -114,7 +114,8 @@ void telemetry::notify(event_kind what, const span& s, const grant& g, loss_reas
                 .took = loop_->now() - s.begun,
                 .mode = g.mode,
                 .token = g.token,
-                .why = why},
+                .why = why,
+                .direct = s.direct},
                path_of(s),
                g.node);
     }
@@ -124,6 +125,9 @@ void telemetry::granted(span& s, const grant& g) {
     waiting_.fetch_sub(1, std::memory_order_relaxed);
     count(acquired_);
     count(held_);
+    if (s.direct) {
+        count(acquired_directly_);
+    }
     if (events_) {
         notify(event_kind::acquired, s, g);
         s.begun = loop_->now();
@@ -165,6 +169,7 @@ void telemetry::lost(const span& s, const grant& g, loss_reason why) {
 client_stats telemetry::stats() const {
     const auto read = [](const counter& c) { return c.load(std::memory_order_relaxed); };
     client_stats now{.acquired = read(acquired_),
+                     .acquired_directly = read(acquired_directly_),
                      .not_acquired = read(not_acquired_),
                      .released = read(released_),
                      .lost = read(lost_),

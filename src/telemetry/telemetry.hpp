@@ -33,6 +33,7 @@ public:
         time_point begun{};
         std::shared_ptr<const std::string> path = nullptr;  ///< null if there is no observer
         bool leads = false;
+        bool direct = false;  ///< how it was granted
     };
 
     /// What was granted.
@@ -96,6 +97,7 @@ private:
 
     counter spans_{0};
     counter acquired_{0};
+    counter acquired_directly_{0};
     counter not_acquired_{0};
     counter released_{0};
     counter lost_{0};

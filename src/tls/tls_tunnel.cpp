@@ -113,12 +113,7 @@ void tls_tunnel::connect() {
 }
 
 void tls_tunnel::connected() {
-    int error = 0;
-    socklen_t size = sizeof error;
-    if (::getsockopt(far_->descriptor(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) {
-        error = errno;
-    }
-    if (error != 0) {
+    if (const int error = error_of(far_->descriptor()); error != 0) {
         return fail(std::generic_category().message(error));
     }
     is_connected_ = true;

@@ -1,3 +1,5 @@
+#include "datagram/udp_socket.hpp"
+#include "guardian/guardian_process.hpp"
 #include "loop/asio_loop.hpp"
 #include "loop/callback_thread.hpp"
 #include "loop/fork_guard.hpp"
@@ -62,9 +64,12 @@ runtime::executor new_executor(const char* name) {
 runtime process_runtime(const std::optional<tls_options>& tls) {
     auto loop = process_loop();
     auto identity = tls ? std::make_shared<tls_identity>(loop, *tls) : nullptr;
-    return {.loop = loop,
-            .sessions = std::make_shared<zookeeper_sessions>(loop, &resolve_name, identity),
-            .callbacks = &new_executor};
+    return {
+        .loop = loop,
+        .sessions = std::make_shared<zookeeper_sessions>(loop, &resolve_name, identity),
+        .callbacks = &new_executor,
+        .datagrams = [loop](const std::vector<datagram_address>& at) { return open_udp(loop, at); },
+        .guards = &guard_by_process};
 }
 
 }  // namespace latchkey::inline v0

@@ -77,11 +77,15 @@ void server_addresses::answered(std::size_t which, name_resolution result) {
 }
 
 void server_addresses::use_known() {
-    std::vector<server_address> all;
+    servers_.replace(all(), [l = loop_.lock()] { return l->random(); });
+}
+
+std::vector<server_address> server_addresses::all() const {
+    std::vector<server_address> known;
     for (const host& h : hosts_) {
-        all.insert(all.end(), h.addresses.begin(), h.addresses.end());
+        known.insert(known.end(), h.addresses.begin(), h.addresses.end());
     }
-    servers_.replace(std::move(all), [l = loop_.lock()] { return l->random(); });
+    return known;
 }
 
 bool server_addresses::is_asking() const noexcept {

@@ -50,6 +50,9 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return servers_.size(); }
 
+    /// All that are known, in the order of the endpoints.
+    [[nodiscard]] std::vector<server_address> all() const;
+
     /// The next address to try. There must be one.
     [[nodiscard]] server_address next() { return servers_.next(); }
 

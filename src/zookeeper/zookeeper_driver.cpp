@@ -2,7 +2,6 @@
 
 #include "loop/fork_guard.hpp"
 #include "loop/never_destroyed.hpp"
-#include "session/connect_schedule.hpp"
 #include "session/request_check.hpp"
 #include "zookeeper/session_close.hpp"
 
@@ -37,6 +36,17 @@ zookeeper_driver::zookeeper_driver(const std::shared_ptr<io_loop>& l,
                options_.servers,
                tls_ != nullptr && tls_->options().server_name.empty(),
                [this](const server_addresses::answer& got) { resolved(got); }),
+      choice_(*l,
+              servers_,
+              tls_,
+              options_,
+              [this] {
+                  if (working()) {
+                      take_turn();
+                  }
+              }),
+      pace_(*l),
+      session_{.id = options_.continued.id, .password = options_.continued.password},
       timeout_(options_.timeout),
       wake_(*l) {}
 
@@ -113,10 +123,10 @@ void zookeeper_driver::let_go() {
 
 void zookeeper_driver::connected() noexcept {
     connected_ = true;
-    connected_at_ = loop_->now();
-    attempts_ = 0;
+    pace_.connected();
     session_ = connection_->session();
     timeout_ = connection_->timeout();
+    choice_.connected();
     if (tls_) {
         // The handshake may have begun before the files were read.
         tls_->when_refreshed([weak = weak_from_this()] {
@@ -129,9 +139,8 @@ void zookeeper_driver::connected() noexcept {
     notify({.what = session_event::kind::connected,
             .id = session_.id,
             .timeout = timeout_,
-            .begun = attempt_begun_,
-            .password = session_.password,
-            .server = tls_ ? std::string() : server_.endpoint()});
+            .begun = pace_.begun(),
+            .password = session_.password});
 }
 
 void zookeeper_driver::disconnected(state why) noexcept {
@@ -139,6 +148,7 @@ void zookeeper_driver::disconnected(state why) noexcept {
         return;
     }
     connected_ = false;
+    choice_.disconnected();
     over_ = why == state::expired || why == state::auth_failed;
     if (why == state::auth_failed) {
         notify({.what = session_event::kind::auth_failed,
@@ -154,15 +164,14 @@ void zookeeper_driver::resolved(const server_addresses::answer& got) {
         tell_trouble(got.trouble);
     }
     if (got.is_first) {
-        pause_until_ = {};  // for a server that has not been tried
+        pace_.end_pause();  // for a server that has not been tried
     }
     if (working() && servers_.empty()) {
         if (!servers_.is_asking()) {
             fail_waiting(result_code::connection_loss);
         }
-        if (loop_->now() >= pause_until_) {
-            ++failed_rounds_;
-            pause_before_next();
+        if (loop_->now() >= pace_.pause_ends()) {
+            pace_.round_failed(timeout_, session_.id != 0);
         }
     }
     if (working()) {
@@ -188,8 +197,11 @@ void zookeeper_driver::take_turn(bool readable, bool writable) {
         if (connected_ && !waiting_.empty() && connection_->in_flight() < most_in_flight) {
             continue;  // its watchers waited for this connection
         }
+        if (connection_->in_flight() == 0 && choice_.leaves_for_a_better_one()) {
+            connection_->shut();
+        }
         const auto at = loop_->now() + connection_->patience();
-        wake_at(connected_ ? at : std::min(at, attempt_ends_));
+        wake_at(connected_ ? at : std::min(at, pace_.ends()));
         break;
     }
     if (over_ && connection_) {
@@ -210,18 +222,20 @@ bool zookeeper_driver::begin_attempt() {
     if (closing_) {
         return false;
     }
-    if (loop_->now() < pause_until_) {
-        wake_at(pause_until_);
+    if (loop_->now() < pace_.pause_ends()) {
+        wake_at(pace_.pause_ends());
         return false;
     }
     if (servers_.empty()) {
         servers_.look_up();
         return false;
     }
-    server_ = servers_.next();
-    attempt_limit_ = connect_limit(timeout_, servers_.size(), failed_rounds_);
-    attempt_begun_ = loop_->now();
-    attempt_ends_ = attempt_begun_ + attempt_limit_;
+    if (const auto until = choice_.waits_until()) {
+        wake_at(*until);
+        return false;
+    }
+    server_ = choice_.next();
+    pace_.begin(timeout_, servers_.size());
     zookeeper_connection::listener& told = *this;
     try {
         connection_ = std::make_unique<zookeeper_connection>(
@@ -240,10 +254,10 @@ bool zookeeper_driver::work(bool readable, bool writable) {
     std::string why;
     try {
         if (connection_->work(readable, writable)) {
-            if (connected_ || closing_ || loop_->now() < attempt_ends_) {
+            if (connected_ || closing_ || loop_->now() < pace_.ends()) {
                 return true;
             }
-            why = connection_->unanswered_within(attempt_limit_);
+            why = connection_->unanswered_within(pace_.limit());
         } else {
             why = connection_->failure();
         }
@@ -263,32 +277,17 @@ void zookeeper_driver::connection_ended(const std::string& why) {
     }
     connection_->end();  // a completion may abandon this object
     connection_.reset();
-    // One that breaks soon may break because of what was sent on it: the next one comes later.
-    const bool young = loop_->now() - connected_at_ < timeout_ / 4;
-    failed_rounds_ = young ? failed_rounds_ + 1 : 0;
-    if (failed_rounds_ > 1) {
-        pause_before_next();
-    }
+    pace_.connection_ended(timeout_);
 }
 
 void zookeeper_driver::attempt_failed(const std::string& why) {
     tell_trouble(server_.described() + ": " + why + servers_.slow_look_ups("; "));
     connection_.reset();
     fail_waiting(result_code::connection_loss);
-    if (++attempts_ < servers_.size() || !working()) {
-        return;
+    if (pace_.attempt_failed(servers_.size()) && working()) {
+        pace_.round_failed(timeout_, session_.id != 0);
+        servers_.look_up();  // the servers may have other addresses by now
     }
-    attempts_ = 0;
-    ++failed_rounds_;
-    pause_before_next();
-    servers_.look_up();  // the servers may have other addresses by now
-}
-
-void zookeeper_driver::pause_before_next() {
-    const auto random = loop_->random();
-    pause_until_ =
-        loop_->now() + (session_.id != 0 ? reconnect_pause(timeout_, failed_rounds_, random)
-                                         : connect_pause(std::max(failed_rounds_, 1U), random));
 }
 
 void zookeeper_driver::wake_at(loop::clock::time_point at) {

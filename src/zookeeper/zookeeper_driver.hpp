@@ -2,7 +2,9 @@
 
 #include "loop/io_loop.hpp"
 #include "session/session.hpp"
+#include "zookeeper/connect_pace.hpp"
 #include "zookeeper/server_addresses.hpp"
+#include "zookeeper/server_choice.hpp"
 #include "zookeeper/zookeeper_connection.hpp"
 
 #include <cstdint>
@@ -56,7 +58,6 @@ private:
     [[nodiscard]] bool work(bool readable, bool writable);
     void connection_ended(const std::string& why);
     void attempt_failed(const std::string& why);
-    void pause_before_next();
     void wake_at(loop::clock::time_point at);
     void finish_closing();
     void let_go();
@@ -78,7 +79,9 @@ private:
     const std::shared_ptr<tls_identity> tls_;  ///< null: clear text
 
     server_addresses servers_;
+    server_choice choice_;
     server_address server_;  ///< of the present attempt or connection
+    connect_pace pace_;
     session_key session_;
     std::chrono::milliseconds timeout_;  ///< asked for, then as granted
     std::unique_ptr<zookeeper_connection> connection_;
@@ -86,13 +89,6 @@ private:
 
     timer wake_;
     loop::clock::time_point wake_at_{};
-    loop::clock::time_point pause_until_{};
-    loop::clock::time_point attempt_begun_{};
-    loop::clock::time_point attempt_ends_{};
-    loop::clock::time_point connected_at_{};
-    std::chrono::milliseconds attempt_limit_{};
-    std::size_t attempts_ = 0;    ///< since the last connection
-    unsigned failed_rounds_ = 0;  ///< of attempts, and connections that died young
 
     bool connected_ = false;  ///< as reported
     bool inside_ = false;

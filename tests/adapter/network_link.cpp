@@ -136,6 +136,9 @@ void network::link::inspect(std::string_view bytes) {
         hello_ += bytes.substr(0, hello_session_at + session_size - hello_.size());
         doubtful_ = two_lead();
     }
+    if (asks_by_a_word()) {
+        return;
+    }
     while (!bytes.empty()) {
         const std::size_t some = std::min(rest_, bytes.size());
         rest_ -= some;
@@ -151,6 +154,10 @@ void network::link::inspect(std::string_view bytes) {
             }
         }
     }
+}
+
+bool network::link::asks_by_a_word() const {
+    return !hello_.empty() && std::string_view("srvr").starts_with(hello_.substr(0, length_size));
 }
 
 void network::link::forget_attempt() {
@@ -258,13 +265,13 @@ void network::link::check_ended() const {
 
 void network::link::send(std::string bytes) {
     const bool first = !std::exchange(welcomed_, true);
-    if (first) {
+    if (first && !asks_by_a_word()) {
         inspect_welcome(bytes);
     }
     if (garbled) {
         return;
     }
-    if (good_frames-- == 0) {
+    if (!asks_by_a_word() && good_frames-- == 0) {
         garble(bytes, first);
     }
     to_client.send(

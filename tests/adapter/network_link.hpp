@@ -65,6 +65,7 @@ private:
     void close_far();
     void deliver(std::string bytes);
     void inspect(std::string_view bytes);
+    [[nodiscard]] bool asks_by_a_word() const;  ///< which is no frame
     void inspect_welcome(std::string_view frame);
     void garble(std::string& frame, bool first);
     void check_ended() const;

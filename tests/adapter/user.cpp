@@ -81,6 +81,10 @@ void adapter_user::open() {
     for (int i = 0; i < servers && !stage_.named; ++i) {
         options.servers.push_back({network::address_of(i, 0), 2181});
     }
+    if (stage_.chance(30)) {
+        options.prefer = stage_.chance(50) ? server_preference::leader : server_preference::near;
+        options.is_idle = [this] { return !stage_.quiet && unanswered_ == 0 && stage_.chance(50); };
+    }
     session_ = sessions_->open(options, [this, g = generation_](const session_event& e) {
         if (g != generation_ || session_ == nullptr) {
             stage_.broken("A7", "an event of a session that is gone");

@@ -1,3 +1,4 @@
+#include <latchkey/inspect.hpp>
 #include <latchkey/mutex.hpp>
 
 #include "queued.hpp"
@@ -6,6 +7,7 @@
 #include "two_that_wait.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -77,6 +79,35 @@ TEST_F(DoctorCommand, AdviceCountsOnlyIfStrict) {
     const hold h = m.acquire();
     EXPECT_THAT(out_of(run("doctor -t 30 PATH")), HasSubstr("advice: open_access"));
     EXPECT_EQ(run("doctor --strict PATH")->wait(), 1);
+}
+
+TEST_F(DoctorCommand, SaysWhichClientsDoNotAnswerADatagram) {
+    client_options how;
+    how.direct = {"127.0.0.1:0"};
+    std::optional<client> direct = client::connect(servers_, how);
+    mutex m(*direct, path_ + "/a");
+    hold h = m.acquire();
+    EXPECT_THAT(out_of(run("doctor -t 30 PATH")), HasSubstr("; 1 of 1 clients answer datagrams\n"));
+    const std::string record = inspect(one_, path_ + "/a").participants.at(0).data;
+    h.release();
+    direct.reset();
+
+    put_participant("a/" + curators_id + "lock-0000000009", record);
+    EXPECT_THAT(out_of(run("doctor -t 30 PATH")),
+                AllOf(HasSubstr("advice: no_datagrams"),
+                      HasSubstr("1 of 1 clients do not answer"),
+                      HasSubstr("127.0.0.1:"),
+                      HasSubstr("; 0 of 1 clients answer datagrams\n")));
+    int number = 10;
+    for (const char* address : {"nowhere", "10.1.2.3", "127.0.0.1:99999", "\u001b[2J:1"}) {
+        put_participant("a/" + curators_id + "lock-00000000" + std::to_string(number++),
+                        R"({"direct":")" + std::string(address) +
+                            R"(","key":"00000000000000000000000000000000"})");
+    }
+    const auto all = objects_of(run("doctor --json -t 30 PATH"));
+    EXPECT_EQ(all.back()["direct_clients"], 4) << "a record with control characters counts as none";
+    EXPECT_EQ(all.back()["direct_answered"], 0);
+    EXPECT_THAT(out_of(run("doctor -t 30 PATH")), Not(HasSubstr("\x1b")));
 }
 
 TEST_F(DoctorCommand, ComparesTheSessionTimeoutWithTheTicksOfTheServers) {

@@ -3,6 +3,7 @@
 #include "command_fixture.hpp"
 #include "tls_ensemble.hpp"
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -10,6 +11,8 @@
 
 namespace latchkey::test {
 namespace {
+
+using namespace std::chrono_literals;
 
 std::unique_ptr<tls_ensemble> secured;
 
@@ -32,7 +35,7 @@ protected:
                            const std::string& ca_file = secured->ca_file(),
                            const std::string& limit = "600") const {
         const auto tls = secured->files_of(client);
-        return run_sh("lock --tls-ca " + ca_file + " --tls-cert " + tls.certificate_file +
+        return run_sh("lock -t 40 --tls-ca " + ca_file + " --tls-cert " + tls.certificate_file +
                           " --tls-key " + tls.key_file + " -w " + limit + " PATH",
                       script);
     }
@@ -40,6 +43,16 @@ protected:
 
 TEST_F(TlsCommand, RunsACommandUnderALock) {
     EXPECT_EQ(out_of(run_as("owner", "echo $LATCHKEY_PATH")), path_ + "\n");
+}
+
+TEST_F(TlsCommand, ThatIsKilledLeavesTheLockFreeWhenItsCommandIsDead) {
+    const auto holder = run_as("owner", "echo $$ >$DIR/main; exec sleep 1000");
+    const pid_t main = folder_.pid_in("main");
+    const auto next =
+        run_as("owner", "kill -0 " + std::to_string(main) + " 2>/dev/null || echo free");
+    holder->send(SIGKILL);
+    EXPECT_EQ(next->wait(30s), 0) << "the session timeout is longer: " << next->err();
+    EXPECT_EQ(next->out(), "free\n");
 }
 
 TEST_F(TlsCommand, TakesTheFilesFromTheEnvironment) {

@@ -114,6 +114,7 @@ public:
                 << " faults" << std::endl;
         }
         workers_.drain();
+        result.direct_grants = workers_.direct_grants();
         wait_until_empty();
         end_ = boottime_now();
         result.trouble += workers_.end();
@@ -132,7 +133,8 @@ private:
                 .session_timeout = options_.session_timeout,
                 .register_socket = register_.socket(),
                 .log = {},
-                .brisk = options_.brisk};
+                .brisk = options_.brisk,
+                .direct = options_.direct};
     }
 
     /// Those of one process would be one participant of a round to the servers; and a candidate a
@@ -294,7 +296,8 @@ private:
         history::bounds expected{.session_timeout = options_.session_timeout,
                                  .tick = options_.tick,
                                  .settling = options_.session_timeout,
-                                 .patience = patience()};
+                                 .patience = patience(),
+                                 .direct = options_.direct};
         expected.precision += std::chrono::ceil<milliseconds>(std::chrono::abs(drift));
         add_standstills(common, expected);
         for (const recipe r : options_.recipes) {

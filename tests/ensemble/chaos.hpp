@@ -26,8 +26,9 @@ struct chaos_options {
     /// How long things are broken in a row, before a time in which nothing is, and whoever was not
     /// woken would be noticed.
     std::chrono::milliseconds storm{std::chrono::seconds(25)};
-    bool faults = true;  ///< else nothing is broken
-    bool brisk = false;  ///< holds are short, and follow each other closely
+    bool faults = true;   ///< else nothing is broken
+    bool brisk = false;   ///< holds are short, and follow each other closely
+    bool direct = false;  ///< most hand on directly, by datagrams that are lost, late or doubled
     /// How long somebody may get nowhere, undisturbed, before it is a lost wake-up: the session
     /// timeout twice, or more on a machine that has much else to do.
     std::chrono::milliseconds patience{};
@@ -42,6 +43,7 @@ struct chaos_outcome {
     std::chrono::milliseconds duration{};
     std::size_t workers = 0;
     std::size_t transactions = 0;
+    std::uint64_t direct_grants = 0;  ///< of the workers that were there at the end
 
     [[nodiscard]] bool fine() const;
 };

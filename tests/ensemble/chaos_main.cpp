@@ -22,11 +22,12 @@ namespace {
 
 constexpr const char* usage =
     "Usage: chaos [--recipe R]... [--together] [--seconds N] [--seed S] [--timeout MS] [--tick MS]"
-    " [--keep]\n"
+    " [--direct] [--keep]\n"
     "Breaks servers and processes at random for N seconds (60) and judges what happened to those\n"
     "that took turns with R: mutex (unless told otherwise), recursive_mutex, kept_mutex,\n"
     "multi_mutex, shared_mutex, semaphore, curator_semaphore, double_barrier,\n"
     "leader_latch, leader_selector, or all; one recipe after the other, or together.\n"
+    "--direct: most of them hand on by datagrams, which are lost, late and doubled.\n"
     "--keep leaves the histories in the folders that it names.\n";
 
 struct command {
@@ -60,6 +61,7 @@ command read(const std::vector<std::string>& words) {
         {"--seed", [&] { c.common.seed = std::stoull(value()); }},
         {"--timeout", [&] { c.common.session_timeout = std::chrono::milliseconds(number()); }},
         {"--tick", [&] { c.common.tick = std::chrono::milliseconds(number()); }},
+        {"--direct", [&] { c.common.direct = true; }},
         {"--keep", [&] { c.keep = true; }},
         {"--help", [&] { c.help = true; }}};
     for (; i != words.end(); ++i) {

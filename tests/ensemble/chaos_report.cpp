@@ -129,7 +129,8 @@ void print(std::ostream& out, const chaos_options& options, const chaos_outcome&
                 " / ",
                 options.threads)
         << line("processes in all", outcome.workers)
-        << line("transactions of the servers", outcome.transactions);
+        << line("transactions of the servers", outcome.transactions)
+        << (options.direct ? line("direct grants", outcome.direct_grants) : std::string());
     for (const auto& [kind, times] : outcome.faults) {
         out << line("fault: " + kind, times);
     }

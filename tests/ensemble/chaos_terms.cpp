@@ -14,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -34,14 +35,15 @@ public:
     logged_observer(client& zk,
                     history::turn_log& log,
                     std::int64_t number,
-                    const std::string& path)
-        : log_(log), number_(number) {
+                    const std::string& path,
+                    std::function<std::int64_t(fencing_token)> number_of)
+        : log_(log), number_(number), number_of_(std::move(number_of)) {
         log_.observes(number_, boottime_now(), path);
         observer_.emplace(zk, path, [this](const std::optional<leader_info>& now) {
             log_.observed(number_,
                           {.at = boottime_now(),
                            .znode = now ? now->path : std::string(),
-                           .token = now ? now->token.zxid : 0});
+                           .token = now ? number_of_(now->token) : 0});
         });
     }
 
@@ -56,6 +58,7 @@ public:
 private:
     history::turn_log& log_;
     const std::int64_t number_;
+    const std::function<std::int64_t(fencing_token)> number_of_;
     std::optional<listening_observer> observer_;
 };
 
@@ -69,7 +72,10 @@ protected:
 
     void observe() {
         observer_.reset();
-        observer_.emplace(zk(), log(), thread() * 1'000'000 + ++observers_, path_);
+        observer_.emplace(
+            zk(), log(), thread() * 1'000'000 + ++observers_, path_, [this](fencing_token token) {
+                return number_of(token);
+            });
     }
 
     /// A turn is from the end of one term to the end of the next.
@@ -77,7 +83,7 @@ protected:
 
     void tell_elected(std::int64_t turn, const leadership& term) {
         const auto session = zk().session_id();
-        log().granted(turn, term.token().zxid, {term.path()}, session, look(term));
+        log().granted(turn, number_of(term.token()), {term.path()}, session, look(term));
     }
 
     const std::string path_;
@@ -245,7 +251,7 @@ private:
     /// Effects on the servers, under the guard of the term.
     void act(std::int64_t turn, const leadership& term) {
         for (std::size_t left = below(5); left > 0; --left) {
-            guarded_effect e{.token = term.token().zxid, .number = ++effects_};
+            guarded_effect e{.token = number_of(term.token()), .number = ++effects_};
             std::error_code failed;
             term.transact({operation::set(guarded_effect::znode(path_), e.data())}, failed);
             if (!failed) {

@@ -27,6 +27,7 @@ struct experience {
     std::size_t faults = 0;
     std::set<std::string> kinds;
     std::map<recipe, std::size_t> grants;
+    std::uint64_t direct_grants = 0;
 
     void add(const chaos_outcome& outcome) {
         for (const auto& [kind, times] : outcome.faults) {
@@ -36,6 +37,7 @@ struct experience {
         for (const auto& [what, judged] : outcome.judged) {
             grants[what] += judged.grants;
         }
+        direct_grants += outcome.direct_grants;
     }
 
     [[nodiscard]] bool has_grants(std::size_t recipes, std::size_t of_each) const {
@@ -79,6 +81,22 @@ TEST(Chaos, NobodyIsFooledAndNothingIsLostUnderRandomFaults) {
          .processes = 2,
          .locks = 2,
          .storm = 8s,
+         .patience = 12s});
+}
+
+TEST(Chaos, HandOffsByDatagramsThatAreLostLateAndDoubledFoolNobody) {
+    run_until(
+        [](const experience& e) {
+            return e.faults >= 4 && e.has_grants(4, 10) && e.direct_grants > 0;
+        },
+        {.duration = 8s,
+         .session_timeout = 2000ms,
+         .recipes =
+             {recipe::mutex, recipe::shared_mutex, recipe::leader_latch, recipe::leader_selector},
+         .processes = 4,
+         .locks = 1,
+         .storm = 8s,
+         .direct = true,
          .patience = 12s});
 }
 

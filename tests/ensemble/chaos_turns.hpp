@@ -127,7 +127,9 @@ protected:
 
     /// What orders the holders of a lock: the turn, too, where a place may stay after its release.
     [[nodiscard]] std::int64_t number_of(fencing_token token) const {
-        return order().what == recipe::kept_mutex ? token.value() : token.zxid;
+        return order().what == recipe::kept_mutex || order().what == recipe::leader_latch
+                   ? token.value()
+                   : token.zxid;
     }
 
     /// Has it for a while, and looks at it; `where` is where it can be noticed.

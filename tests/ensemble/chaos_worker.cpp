@@ -3,6 +3,7 @@
 #include <latchkey/client.hpp>
 
 #include "chaos_turns.hpp"
+#include "lossy_datagrams.hpp"
 #include "turn_log.hpp"
 
 #include <csignal>
@@ -43,7 +44,12 @@ void run_chaos_worker(const chaos_order& o) {
     const sigset_t set = orders();
     ::sigprocmask(SIG_BLOCK, &set, nullptr);
     history::turn_log log(o.log);
-    client zk = client::connect(o.servers, {.session_timeout = o.session_timeout});
+    client_options how{.session_timeout = o.session_timeout};
+    if (o.direct && o.worker % 4 != 0) {
+        how.direct = {"127.0.0.1:0"};
+        lose_datagrams(o.seed);
+    }
+    client zk = client::connect(o.servers, how);
     const subscription sessions = zk.on_change([&](connection_state) {
         if (const std::int64_t id = zk.session_id(); id != 0) {
             log.session(id);
@@ -68,7 +74,7 @@ void run_chaos_worker(const chaos_order& o) {
     }
     threads.clear();
     tools.shared.clear();
-    std::ofstream(o.log + ".drained").flush();
+    std::ofstream(o.log + ".drained") << zk.stats().acquired_directly << std::flush;
     wait_for(SIGINT, parent);
 }
 

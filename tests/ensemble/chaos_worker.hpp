@@ -22,8 +22,9 @@ struct chaos_order {
     int worker = 0;
     std::uint64_t seed = 0;
     std::string register_socket;
-    std::string log;     ///< the file for the worker's history
-    bool brisk = false;  ///< holds are short, and follow each other closely
+    std::string log;      ///< the file for the worker's history
+    bool brisk = false;   ///< holds are short, and follow each other closely
+    bool direct = false;  ///< most workers hand on directly, and datagrams are lost
 
     [[nodiscard]] auto fields() {
         return std::tie(what,
@@ -36,7 +37,8 @@ struct chaos_order {
                         seed,
                         register_socket,
                         log,
-                        brisk);
+                        brisk,
+                        direct);
     }
 
     [[nodiscard]] std::string path(int lock) const {
@@ -48,7 +50,8 @@ struct chaos_order {
 };
 
 /// What a worker process runs. SIGTERM: no more turns, but stay connected; "<log>.drained" tells
-/// that it is so. SIGINT: close and exit with 0. It does not outlive its parent.
+/// that it is so, and how many grants were direct. SIGINT: close and exit with 0. It does not
+/// outlive its parent.
 void run_chaos_worker(const chaos_order& o);
 
 inline const child_program<chaos_order> chaos_worker{"chaos-worker", &run_chaos_worker};

@@ -53,6 +53,10 @@ public:
 
     /// No more turns; returns when all have drained, and stay connected.
     void drain();
+
+    /// Of those that have drained.
+    [[nodiscard]] std::uint64_t direct_grants() const noexcept { return direct_grants_; }
+
     /// Ends them. What went wrong with any of them so far, else empty.
     [[nodiscard]] std::string end();
 
@@ -73,7 +77,8 @@ private:
     std::filesystem::path folder_;
     std::mt19937_64 random_;
     std::vector<recipe> recipes_;  ///< of all workers so far: the first one is number 1
-    std::string trouble_;          ///< a process that ended without being told to
+    std::uint64_t direct_grants_ = 0;
+    std::string trouble_;  ///< a process that ended without being told to
     std::vector<slot> places_;
 };
 

@@ -22,6 +22,9 @@ public:
     child_process& operator=(const child_process&) = delete;
 
     void send(int signal) const;
+
+    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+
     /// SIGSTOP; all of it stands still on return.
     void stop() const;
 

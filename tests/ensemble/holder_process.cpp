@@ -5,6 +5,10 @@
 #include <latchkey/mutex.hpp>
 
 #include <iostream>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
 
 namespace latchkey::test {
 namespace {
@@ -22,6 +26,16 @@ void serve(Held& held, const Release& release) {
             std::error_code failed;
             held.transact({operation::set(znode, "by the holder")}, failed);
             std::cout << (failed ? failed.message() : "done") << std::endl;
+        } else if (order == "fork") {
+            const pid_t child = ::fork();
+            while (child == 0) {
+                ::pause();
+            }
+            std::cout << child << std::endl;
+        } else if (order == "eat") {
+            for (std::vector<std::string> all;;) {
+                all.emplace_back(1U << 20U, 'x');
+            }
         } else if (order == "release") {
             release();
             std::cout << "released" << std::endl;
@@ -32,7 +46,11 @@ void serve(Held& held, const Release& release) {
 }  // namespace
 
 void run_holder(const holder_order& o) {
-    client zk = client::connect(o.servers, {.session_timeout = o.session_timeout});
+    client_options how{.session_timeout = o.session_timeout};
+    if (!o.guardian.empty()) {
+        how.guardian = o.guardian;
+    }
+    client zk = client::connect(o.servers, how);
     if (o.what == holder_order::held_by::leader_latch) {
         leader_latch latch(zk, o.path);
         leadership term = latch.wait();

@@ -19,8 +19,9 @@ struct holder_order {
     std::string path;
     std::chrono::milliseconds session_timeout{};
     held_by what = held_by::mutex;
+    std::string guardian = {};  ///< the path of latchkey-guardian; empty: it has none
 
-    [[nodiscard]] auto fields() { return std::tie(servers, path, session_timeout, what); }
+    [[nodiscard]] auto fields() { return std::tie(servers, path, session_timeout, what, guardian); }
 };
 
 /// Says its token when it holds, and carries out orders, one after the other, until there are no
@@ -28,6 +29,8 @@ struct holder_order {
 ///
 /// "look": it says "valid", or "lost";
 /// "write ZNODE": under the guard of what it holds; it says "done", or why not;
+/// "fork": a child of it waits to be killed; it says the child's process id;
+/// "eat": it takes memory until it is killed;
 /// "release": it says "released".
 void run_holder(const holder_order& o);
 

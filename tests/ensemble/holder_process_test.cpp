@@ -9,13 +9,11 @@
 
 #include "contest.hpp"
 #include "eventually.hpp"
-#include "number_from.hpp"
 #include "real_ensemble.hpp"
+#include "takeover_times.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -28,38 +26,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
-
-// ---- figures: how long a takeover takes ----
-
-using durations = std::vector<std::chrono::nanoseconds>;
-
-bool for_figures() {
-    return std::getenv("LATCHKEY_FAILOVERS") != nullptr;
-}
-
-int rounds(int usual) {
-    return static_cast<int>(std::max<std::uint64_t>(
-        1, number_from("LATCHKEY_FAILOVERS", static_cast<std::uint64_t>(usual))));
-}
-
-/// Until the servers have ended the session of a process that died, at most. One of them says what
-/// their tick is.
-std::chrono::nanoseconds until_a_session_ends(milliseconds timeout, const real_ensemble& servers) {
-    const std::string conf = servers.four_letter_word(1, "conf");
-    const auto at = conf.find("tickTime=");
-    return timeout +
-           milliseconds(at == std::string::npos ? 2000 : std::stol(conf.substr(at + 9))) * 3 / 2;
-}
-
-std::chrono::nanoseconds worst(const durations& times) {
-    return *std::max_element(times.begin(), times.end());
-}
-
-void report_all(const std::string& name, durations times) {
-    std::sort(times.begin(), times.end());
-    report(name + "_median", times[times.size() / 2]);
-    report(name + "_worst", times.back());
-}
 
 // ---- holders ----
 

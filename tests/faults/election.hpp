@@ -69,6 +69,18 @@ protected:
     /// One that leads, and one behind it.
     couple leader_and_follower(const leader_options& o = {}) { return {leading(o), following(o)}; }
 
+    /// One that leads with the token of a write, so that the one behind it has to write as well: it
+    /// was behind a leader whose record somebody has put back.
+    couple leader_by_a_write_and_follower() {
+        candidate& before = leading();
+        const couple both{following({.id = "first"}), following({.id = "second"})};
+        ensemble_.set(path, ensemble_.get(path)->data);
+        before.latch.reset();
+        EXPECT_TRUE(leads(both.first));
+        run_for(100ms);
+        return both;
+    }
+
     /// The same client's, as after a start of its process.
     void begin_anew(candidate& c, leader_options o = {}) {
         c.latch = std::make_unique<leader_latch>(c.session, path, std::move(o));

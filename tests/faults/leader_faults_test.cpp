@@ -88,8 +88,7 @@ protected:
 };
 
 TEST_P(UnknownToTheLeader, AGrantIsToldWhenItIsKnownAndHasTheTokenOfTheWriteThatCounted) {
-    candidate& first = leading({.id = "first"});
-    candidate& second = following({.id = "second"});
+    const auto [first, second] = leader_by_a_write_and_follower();
     const int before = version();
     lose_the_next_write(second);
     first.latch.reset();
@@ -103,7 +102,7 @@ TEST_P(UnknownToTheLeader, AGrantIsToldWhenItIsKnownAndHasTheTokenOfTheWriteThat
 }
 
 TEST_P(UnknownToTheLeader, AGrantAgainAndAgainIsResolvedToOneWrite) {
-    const auto [first, second] = leader_and_follower();
+    const auto [first, second] = leader_by_a_write_and_follower();
     const int before = version();
     lose_the_next_write(second, 3);
     first.latch.reset();
@@ -277,7 +276,7 @@ TEST_F(LeaderThatEnds, DoesNotSayThatNothingWasWrittenWhenTheAnswerToItWasLost) 
     changed.data = "changed";
     guarded_write write{.own = own,
                         .path = path,
-                        .text = write_leader_record(changed),
+                        .text = [&](std::int32_t) { return write_leader_record(changed); },
                         .version = ensemble_.get(path)->version};
     request_fault{when::after, -7, false}.meet(ensemble_, op::multi, c.id());
     std::optional<guarded_written> end;

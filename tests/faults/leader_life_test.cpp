@@ -138,10 +138,10 @@ TEST_F(RefusedCandidate, IsToldTriesAgainSeldomAndLeadsWhenItMay) {
     }
 }
 
-/// It may when nobody has written since it came: its czxid is its token then, and the record tells
-/// of somebody who is gone.
+/// It leads once it is behind nobody that led since it came: its czxid is its token then, and the
+/// record tells of somebody who is gone.
 TEST_F(RefusedCandidate, WhoMayNotWriteTheRecordDoesNotLeadByAWrite) {
-    const auto [first, second] = leader_and_follower();
+    const auto [first, second] = leader_by_a_write_and_follower();
     run_for(1s);
     allow(permission::read | permission::create | permission::remove);
     first.latch.reset();

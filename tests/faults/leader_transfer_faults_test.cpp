@@ -278,7 +278,7 @@ TEST_F(LeaderThatWritesALetter, DoesNotTakeItForWrittenBecauseItWasThereBefore) 
     ensemble_.set(mailbox, letter);
     const auto before = ensemble_.get(mailbox)->version;
     ensemble_.fail_next(op::multi, when::before, all[0]->id());
-    guarded_write write{.own = own, .path = mailbox, .text = letter};
+    guarded_write write{.own = own, .path = mailbox, .text = [&](std::int32_t) { return letter; }};
     bool written = false;
     running_task writing;
     writing.start(write_guarded(*client_core::of(all[0]->session), write),

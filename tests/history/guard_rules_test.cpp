@@ -1,5 +1,7 @@
 // What the checker knows of effects under the guard of a term: histories that are fine, and each
 // with one thing wrong.
+#include <latchkey/fencing_token.hpp>
+
 #include "history.hpp"
 #include "story.hpp"
 
@@ -27,7 +29,7 @@ struct two_leaders : story {
         created(t, token, at, znode);
         t.znodes = {znode};
         granted(t, at, at + 3);
-        t.token = token;
+        t.token = fencing_token{token}.value();
     }
 
     void end(turn& t, double at) {
@@ -42,7 +44,7 @@ struct two_leaders : story {
 
     /// By the session of `who`, in the servers' order.
     void commit(const turn& who, std::int64_t token, std::int64_t number) {
-        const guarded_effect e{.token = token, .number = number};
+        const guarded_effect e{.token = fencing_token{token}.value(), .number = number};
         told().transactions.push_back({.zxid = ++zxid,
                                        .session = who.session,
                                        .wall_ms = told().transactions.back().wall_ms,

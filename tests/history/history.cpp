@@ -101,6 +101,13 @@ std::optional<nanoseconds> evidence::left(const participant& p) const {
     return last;
 }
 
+bool evidence::in_the_way(const participant& ahead, const turn& t) const {
+    const turn* its = bounds_.direct ? turn_of(ahead) : nullptr;
+    const auto told = its != nullptr && its->granted ? left(ahead) : std::nullopt;
+    const auto since = told && (!ahead.gone || *told < *ahead.gone) ? told : ahead.gone;
+    return !since || *since > *t.granted + bounds_.precision;
+}
+
 const participant* evidence::find(const std::string& znode) const {
     const auto found = by_znode_.find(znode);
     return found == by_znode_.end() ? nullptr : found->second;

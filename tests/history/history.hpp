@@ -162,6 +162,7 @@ struct bounds {
     std::chrono::milliseconds patience{};
     /// How far a transaction's time, in whole milliseconds, may be off.
     std::chrono::milliseconds precision{2};
+    bool direct = false;  ///< who releases may tell the next one, ahead of the servers
 };
 
 /// Durations of one kind, as figures.

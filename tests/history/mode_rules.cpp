@@ -52,11 +52,8 @@ struct last_ahead {
 };
 
 void check_ahead(const evidence& e, const turn& t, const participant* last, verdict& v) {
-    if (last != nullptr && (!last->gone || *last->gone > *t.granted + e.expected().precision)) {
-        add(v,
-            rule::order,
-            e.name(t) + " was granted at " + e.when(*t.granted) + ", behind " + last->znode +
-                (last->gone ? ", which went at " + e.when(*last->gone) : ", which stayed"));
+    if (last != nullptr && e.in_the_way(*last, t)) {
+        add_behind(e, t, *last, v);
     }
 }
 

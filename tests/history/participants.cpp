@@ -16,6 +16,11 @@ std::uint64_t number_of(std::string_view znode) {
     return number;
 }
 
+/// How a session's candidates can be reached: it stays as long as the session.
+bool is_contact(const std::string& znode) {
+    return znode.find("-peers/direct-") != std::string::npos;
+}
+
 /// Replays the log. Children of a lock's directories are all taken for participants: nobody else
 /// writes there.
 class replay {
@@ -111,7 +116,7 @@ private:
     void create(const transaction& entry, const std::string& znode) {
         const std::string path = directory_of(znode);
         const auto found = directories_.find(path);
-        if (found == directories_.end()) {
+        if (found == directories_.end() || is_contact(znode)) {
             return;
         }
         directory& d = found->second;

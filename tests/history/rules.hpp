@@ -46,6 +46,8 @@ public:
     [[nodiscard]] const turn* turn_of(const participant& p) const;
     /// When the last of those that had it left; nothing if one has not.
     [[nodiscard]] std::optional<nanoseconds> left(const participant& p) const;
+    /// Whether it kept `t`, which is behind it, waiting when that was granted.
+    [[nodiscard]] bool in_the_way(const participant& ahead, const turn& t) const;
     [[nodiscard]] std::optional<int> worker_of(const participant& p) const;
     [[nodiscard]] const disturbance* death_of(int worker) const;
 
@@ -76,6 +78,10 @@ private:
 inline void add(verdict& v, violation::rule which, std::string text, nanoseconds at = {}) {
     v.violations.push_back({which, std::move(text), at});
 }
+
+/// `t` was granted although `ahead` was in its way.
+void add_behind(
+    const evidence& e, const turn& t, const participant& ahead, verdict& v, nanoseconds at = {});
 
 /// Whether it was valid when acquire() had returned, as its holder saw it.
 [[nodiscard]] bool believed(const turn& granted);

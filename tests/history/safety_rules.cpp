@@ -40,14 +40,9 @@ void check_belief_of(const evidence& e, const turn& t, verdict& v) {
 /// `last` is the one, of all who queued before, that left last.
 void check_order_of(
     const evidence& e, const turn& t, const participant& own, const participant& last, verdict& v) {
-    const bool left = last.gone && last.gone_zxid < own.gone_zxid &&
-                      *last.gone <= *t.granted + e.expected().precision;
-    if (!left) {
-        add(v,
-            rule::order,
-            e.name(t) + " was granted at " + e.when(*t.granted) + ", behind " + last.znode +
-                (last.gone ? ", which went at " + e.when(*last.gone) : ", which stayed"),
-            own.gone.value_or(*t.granted));
+    const bool in_order = e.expected().direct || last.gone_zxid < own.gone_zxid;
+    if (e.in_the_way(last, t) || !in_order) {
+        add_behind(e, t, last, v, own.gone.value_or(*t.granted));
     }
 }
 
@@ -69,6 +64,15 @@ bool token_fits(const evidence& e, const turn& t, const participant& own) {
 }
 
 }  // namespace
+
+void add_behind(
+    const evidence& e, const turn& t, const participant& ahead, verdict& v, nanoseconds at) {
+    add(v,
+        rule::order,
+        e.name(t) + " was granted at " + e.when(*t.granted) + ", behind " + ahead.znode +
+            (ahead.gone ? ", which went at " + e.when(*ahead.gone) : ", which stayed"),
+        at);
+}
 
 nanoseconds last_belief(const turn& t) {
     nanoseconds last = nanoseconds::min();

@@ -1,3 +1,5 @@
+#include <latchkey/fencing_token.hpp>
+
 #include "rules.hpp"
 
 #include <algorithm>
@@ -17,11 +19,16 @@ struct record {
     std::int64_t session = 0;
     std::string text;
 
-    /// Whether it is that of a leader that ended its term, and named this znode as the next one's.
-    [[nodiscard]] bool names(const std::string& znode) const {
+    /// Whether it is that of a leader, which was written as `zxid`, whose successor has this token.
+    /// If only such a record tells who that is: a record that names this znode.
+    [[nodiscard]] bool precedes(fencing_token token,
+                                std::int64_t zxid,
+                                const std::string& znode,
+                                bool must_name) const {
         const auto read = nlohmann::json::parse(text, nullptr, false);
-        const auto successor = read.is_object() ? read.find("successor") : read.end();
-        return successor != read.end() && *successor == znode.substr(znode.rfind('/') + 1);
+        return read.is_object() && read.value("token", zxid) == token.zxid &&
+               read.value("turn", 0U) + 1 == token.turn &&
+               (!must_name || read.value("successor", "") == znode.substr(znode.rfind('/') + 1));
     }
 };
 
@@ -44,15 +51,22 @@ std::map<std::string, records> records_of(const evidence& e) {
     return all;
 }
 
-/// A token is the creation of the leader's znode; or a write of the record while the znode was
-/// there, by its session or by a leader that named it as its successor.
-bool term_token_fits(const turn& t, const participant& own, const records& written) {
-    if (t.token == own.born_zxid) {
-        return true;
+/// A token is the creation of the leader's znode; or a write of the record by its session while the
+/// znode was there; or the next turn of a leader that named it as its successor.
+bool term_token_fits(const evidence& e,
+                     const turn& t,
+                     const participant& own,
+                     const records& written) {
+    const auto token = fencing_token::from_value(t.token);
+    if (token.turn > 0) {
+        return std::ranges::any_of(written, [&](const auto& each) {
+            return each.second.precedes(token, each.first, own.znode, !e.expected().direct);
+        });
     }
-    const auto write = written.find(t.token);
-    return write != written.end() && t.token > own.born_zxid && t.token < own.gone_zxid &&
-           (write->second.session == own.session || write->second.names(own.znode));
+    const auto write = written.find(token.zxid);
+    return token.zxid == own.born_zxid ||
+           (write != written.end() && token.zxid > own.born_zxid && token.zxid < own.gone_zxid &&
+            write->second.session == own.session);
 }
 
 void check_tokens_of(const evidence& e,
@@ -69,7 +83,7 @@ void check_tokens_of(const evidence& e,
         const participant* own = e.granted_znode(*t);
         if (own == nullptr) {
             add(v, rule::token, e.name(*t) + " leads with a znode that nobody created");
-        } else if (!term_token_fits(*t, *own, written)) {
+        } else if (!term_token_fits(e, *t, *own, written)) {
             add(v, rule::token, e.name(*t) + " has a token that is no write for it");
         } else if (believed(*t) && own->session != t->session) {
             add(v, rule::token, e.name(*t) + " has a znode of another session");
@@ -96,11 +110,8 @@ void check_terms_order(const evidence& e, const queue& all, verdict& v) {
     for (const participant* own : by_place) {
         const turn* t = e.turn_of(*own);
         if (last != nullptr && t != nullptr && e.granted_znode(*t) == own &&
-            (!last->gone || *last->gone > *t->granted + e.expected().precision)) {
-            add(v,
-                rule::order,
-                e.name(*t) + " was granted at " + e.when(*t->granted) + ", behind " + last->znode +
-                    (last->gone ? ", which went at " + e.when(*last->gone) : ", which stayed"));
+            e.in_the_way(*last, *t)) {
+            add_behind(e, *t, *last, v);
         }
         v.transfers += before != nullptr && before->place == own->place ? 1 : 0;
         last = last == nullptr || own->gone_zxid > last->gone_zxid ? own : last;

@@ -1,4 +1,6 @@
 // What the checker knows of elections: histories that are fine, and each with one thing wrong.
+#include <latchkey/fencing_token.hpp>
+
 #include "history.hpp"
 #include "story.hpp"
 
@@ -34,7 +36,7 @@ struct election : story {
     static void elected(turn& t, const std::string& znode, std::int64_t token, double at) {
         t.znodes = {znode};
         granted(t, at, at + 3);
-        t.token = token;
+        t.token = fencing_token{token}.value();
     }
 
     transaction& logged(std::int64_t zxid) {
@@ -107,32 +109,38 @@ TEST(HistoryTerms, FindsNothingWrongWithOneAfterTheOther) {
 
 TEST(HistoryTerms, TakesTheWriteInWhichTheLastLeaderNamedItsSuccessor) {
     two_terms s;
-    s.second.token = 15;
+    s.second.token = fencing_token{10, 1}.value();
     znode_change record{.what = znode_change::kind::changed, .path = story::lock};
-    record.data = R"({"state":"clean","successor":"_c_c-latch-0000000003"})";
+    record.data = R"({"state":"clean","token":10,"successor":"_c_c-latch-0000000003"})";
     s.logged(15).changes.push_back(record);
     EXPECT_EQ(broken(s.judged()), "");
-    s.logged(15).changes.back().data = R"({"state":"clean","successor":"_c_c-latch-0000000004"})";
-    EXPECT_EQ(broken(s.judged()), "token") << "that of somebody else";
-    s.logged(15).changes.back().data = R"({"state":"clean"})";
-    EXPECT_EQ(broken(s.judged()), "token");
+    for (const char* other :
+         {R"({"state":"clean","token":10,"successor":"_c_c-latch-0000000004"})",
+          R"({"state":"clean","token":9,"successor":"_c_c-latch-0000000003"})",
+          R"({"state":"clean","token":10,"turn":1,"successor":"_c_c-latch-0000000003"})",
+          R"({"state":"clean","token":10})"}) {
+        s.logged(15).changes.back().data = other;
+        EXPECT_EQ(broken(s.judged()), "token") << other;
+    }
 }
 
 TEST(HistoryTerms, FindsEachThingThatIsWrong) {
     expect_broken<two_terms>({
         {"the write of another", [](auto& s) { s.logged(16).session = 101; }, "token"},
-        {"a token that is no write", [](auto& s) { s.second.token = 99; }, "token"},
+        {"a token that is no write",
+         [](auto& s) { s.second.token = fencing_token{99}.value(); },
+         "token"},
         {"a write after the znode was gone",
          [](auto& s) {
              s.record(s.second, 18, 3.02);
-             s.second.token = 18;
+             s.second.token = fencing_token{18}.value();
          },
          "token"},
         {"a later term with a smaller token",
          [](auto& s) {
              s.record(s.first, 30, 1.05);
              s.logged(15).zxid = 31;
-             s.first.token = 30;
+             s.first.token = fencing_token{30}.value();
          },
          "token, overlap"},
         {"two who believe", [](auto& s) { s.saw(s.first, 2.3, true, 4); }, "overlap"},

@@ -173,6 +173,14 @@ void adversary::process_trouble(fault f, std::int64_t session) {
         case fault::crashed:
             if (crashes_left_-- > 0) {
                 p->crash();
+                // Its guardian may be slow, and the servers may be out of its reach.
+                undo_later(lasting(), [this, crashed = p->record()] {
+                    if (crashed->guarded != 0) {
+                        ++stage_.counts.guarded;
+                        judge_.log().ended_by_force(crashed->guarded);
+                        stage_.servers.expire(crashed->guarded);
+                    }
+                });
             }
             return;
         case fault::session_expired:

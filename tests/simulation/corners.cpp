@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using duration = plan::duration;
 using model::random_source;
 
-constexpr std::array<std::pair<corner, const char*>, 10> names{{
+constexpr std::array<std::pair<corner, const char*>, 11> names{{
     {corner::everywhere, "everywhere"},
     {corner::cut_off, "cut-off"},
     {corner::woken_up, "woken-up"},
@@ -27,6 +27,7 @@ constexpr std::array<std::pair<corner, const char*>, 10> names{{
     {corner::turns, "turns"},
     {corner::deep, "deep"},
     {corner::alone, "alone"},
+    {corner::direct, "direct"},
 }};
 
 /// Clients ask for `times` as long as they get.
@@ -232,6 +233,27 @@ void alone(plan& p, random_source& r) {
     p.tries = 0.1;
 }
 
+void direct(plan& p, random_source& r) {
+    constexpr std::array others{corner::everywhere,
+                                corner::cut_off,
+                                corner::woken_up,
+                                corner::taken_away,
+                                corner::crowded,
+                                corner::unresolved,
+                                corner::timed,
+                                corner::turns,
+                                corner::deep,
+                                corner::alone};
+    concentrate(p, others[r.below(others.size())], r);
+    p.direct = 0.5 + 0.5 * static_cast<double>(r.below(3)) / 2;
+    p.guardians = 0.5;
+    p.datagrams = {.lost = r.chance(0.5) ? 0.1 : 0,
+                   .doubled = r.chance(0.5) ? 0.3 : 0,
+                   .late = r.chance(0.5) ? 0.2 : 0,
+                   .forged = r.chance(0.3) ? 0.1 : 0,
+                   .latest = duration(p.session_timeout) * static_cast<int>(1 + r.below(4)) / 2};
+}
+
 }  // namespace
 
 const char* to_string(corner c) noexcept {
@@ -267,6 +289,8 @@ void concentrate(plan& p, corner where, random_source& random) {
             return deep(p, random);
         case corner::alone:
             return alone(p, random);
+        case corner::direct:
+            return direct(p, random);
     }
 }
 

@@ -107,6 +107,8 @@ figures& figures::operator+=(const figures& other) noexcept {
     delayed += other.delayed;
     fronts += other.fronts;
     unlisted += other.unlisted;
+    direct += other.direct;
+    guarded += other.guarded;
     std::transform(
         faults.begin(), faults.end(), other.faults.begin(), faults.begin(), std::plus<>());
     return *this;
@@ -146,6 +148,8 @@ std::ostream& operator<<(std::ostream& out, const figures& f) {
     line("grants behind a dead holder", f.delayed);
     line("holders named by directories", f.fronts);
     line("grants without a list", f.unlisted);
+    line("grants by a message", f.direct);
+    line("sessions that a guardian ended", f.guarded);
     std::uint64_t sum = 0;
     for (const std::uint64_t count : f.faults) {
         sum += count;

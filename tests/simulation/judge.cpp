@@ -269,6 +269,9 @@ void judge::takes(held& h) {
 void judge::takes(held& h, const std::shared_ptr<hold_state>& state) {
     h.others = places_of(*h.by, state->paths());
     h.place = h.others.front();
+    if (h.place->handed_on) {
+        stage_.broken("I4", h.who + " was granted a place that was handed on, " + h.place->path);
+    }
     h.others.erase(h.others.begin());
     h.state = state;
     h.token = state->token();
@@ -352,7 +355,10 @@ void judge::deal_committed(const model::transaction& t, const std::string& data)
         }
     }
     d.committed = true;
-    last = d.ordered ? d.token : last;
+    if (d.ordered) {
+        written_[d.directory] = {d.token, t.zxid};
+        last = d.token;
+    }
 }
 
 void judge::told(std::uint64_t deal_number, std::error_code ec, bool applied) {
@@ -385,16 +391,6 @@ void judge::told(std::uint64_t deal_number, std::error_code ec, bool applied) {
         ec != errc::protocol && ec != errc::session_lost && ec != errc::closed) {
         stage_.broken("I9", d.who + "'s transaction failed without a cause: " + ec.message());
     }
-}
-
-void judge::state(client_record& by, connection_state s) {
-    if (by.ended) {
-        stage_.broken("I10",
-                      "client " + std::to_string(by.number) + " told of a state after the last");
-    }
-    by.ended = s == connection_state::closed;
-    by.suspended = s == connection_state::suspended;
-    by.lost = s == connection_state::lost;
 }
 
 }  // namespace latchkey::simulation

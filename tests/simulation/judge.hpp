@@ -34,9 +34,10 @@ struct client_record {
     std::string chroot;
     std::int64_t session = 0;  ///< the newest that it opened
     std::set<std::int64_t> sessions;
-    duration timeout{};   ///< as asked for
-    duration granted{};   ///< by the servers
-    duration patience{};  ///< how long a call without a limit waits for servers, at least
+    std::int64_t guarded = 0;  ///< the session that its guardian ends if it crashes
+    duration timeout{};        ///< as asked for
+    duration granted{};        ///< by the servers
+    duration patience{};       ///< how long a call without a limit waits for servers, at least
     std::uint64_t pauses = 0;
     std::uint64_t connections = 0;
     std::uint64_t calls = 0;
@@ -168,6 +169,7 @@ struct deal {
 ///        the session does. (I12 is another judge's.)
 ///   I14  After a holder with a lock_delay whose session or znode was taken from it, nobody behind
 ///        it is granted before that time has passed, by any clock. (I15 is turn_judge's.)
+///   I16  Who is granted reads what the holders before it have written.
 class judge : public test::uncopied {
 public:
     /// With a layout, what happens is written down, and judged by the rules of tests/history.
@@ -180,6 +182,11 @@ public:
     virtual void received(const model::connection& c, const model::packet& p);
     virtual void answering(const model::connection& c, const request& r, result_code code);
     void committed(const model::transaction& t);
+    void sent(std::string_view datagram);
+
+    /// A participant tells the next one that it holds no more, with this text.
+    virtual void told_next(const participant&, const std::string&) {}
+
     void notified(const model::connection& c, const std::string& path, bool replayed);
 
     // What the programs do and are told.
@@ -190,6 +197,15 @@ public:
     void releases(held& h);
     void acts(const held& h);
     std::uint64_t deals(deal d);
+    void reads(const std::string& who, std::int64_t found, std::int64_t least);
+
+    /// The zxid of the newest guarded transaction in its directory, if that is not of a later
+    /// holder; else 0.
+    [[nodiscard]] std::int64_t written_before(const held& h) const {
+        const auto known = written_.find(h.directory);
+        return known == written_.end() || h.token < known->second.first ? 0 : known->second.second;
+    }
+
     void told(std::uint64_t deal_number, std::error_code ec, bool applied = true);
     void state(client_record& by, connection_state s);
 
@@ -282,6 +298,10 @@ protected:
     [[nodiscard]] static bool is_over(const held& h);
     /// Of the path of one of its participants, how many znodes there are above it.
     [[nodiscard]] static std::uint64_t levels_of(const client_record& by, const std::string& path);
+    void add_contacts(testing::counters& most,
+                      const client_record& by,
+                      const std::string& path,
+                      std::uint64_t woken) const;
     void check_was_first(const std::string& who,
                          const std::string& directory,
                          const participant& place,
@@ -365,8 +385,10 @@ private:
     std::vector<loss_record> losses_;
     std::map<std::string, fencing_token> outside_;    ///< what the resource has seen
     std::map<std::string, fencing_token> committed_;  ///< by guarded transactions
-    std::map<std::string, std::string> data_of_;      ///< by directory
-    std::map<std::string, stay> stays_;               ///< by path
+    /// The newest of them: its token and its zxid.
+    std::map<std::string, std::pair<fencing_token, std::int64_t>> written_;
+    std::map<std::string, std::string> data_of_;  ///< by directory
+    std::map<std::string, stay> stays_;           ///< by path
     std::vector<death> deaths_;
     std::set<std::string> records_removed_;  ///< by an operator: directories and numbers
     std::map<std::int64_t, const model::connection*>

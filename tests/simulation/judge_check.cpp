@@ -145,7 +145,8 @@ void judge::check_first(const call& c, const participants& places) {
     check_was_first(c.who, c.directory, *places.front(), c.what);
 }
 
-/// There was a moment at which no participant was ahead, and the client could know it.
+/// There was a moment at which no participant was ahead that had not handed on, and the client
+/// could know it.
 void judge::check_was_first(const std::string& who,
                             const std::string& directory,
                             const participant& place,
@@ -157,10 +158,12 @@ void judge::check_was_first(const std::string& who,
         if (other->foreign() || other->attempt == place.attempt || !blocks(*other, w)) {
             continue;
         }
-        if (other->there()) {
+        if (other->there() && !other->handed_on) {
             return stage_.broken("I4", who + " was granted while " + other->path + " is ahead");
         }
-        if (!place.there() && place.gone < other->gone) {
+        // Who is told directly may not have heard of an operator's deletion yet, as any holder.
+        const bool unheard = stage_.what.direct > 0 && place.how == participant::ending::taken;
+        if (!place.there() && place.gone < other->gone && !other->handed_on && !unheard) {
             return stage_.broken(
                 "I4", who + " was granted, and was gone before " + other->path + ", ahead of it");
         }
@@ -225,6 +228,34 @@ void judge::check_asked(const std::string& who,
 std::uint64_t judge::levels_of(const client_record& by, const std::string& path) {
     return static_cast<std::uint64_t>(std::count(path.begin(), path.end(), '/') - 1 +
                                       std::count(by.chroot.begin(), by.chroot.end(), '/'));
+}
+
+void judge::reads(const std::string& who, std::int64_t found, std::int64_t least) {
+    if (found < least) {
+        stage_.broken("I16", who + " does not see what the holder before it has written");
+    }
+}
+
+void judge::state(client_record& by, connection_state s) {
+    if (by.ended) {
+        stage_.broken("I10",
+                      "client " + std::to_string(by.number) + " told of a state after the last");
+    }
+    by.ended = s == connection_state::closed;
+    by.suspended = s == connection_state::suspended;
+    by.lost = s == connection_state::lost;
+}
+
+/// What a candidate does to reach others directly, and to be reached.
+void judge::add_contacts(testing::counters& most,
+                         const client_record& by,
+                         const std::string& path,
+                         std::uint64_t woken) const {
+    if (stage_.what.direct > 0) {
+        most.creates += 1 + levels_of(by, path) + 1;
+        most.gets += 3 + woken;  // the contact, and then the record
+        most.multis += 1;
+    }
 }
 
 std::optional<testing::counters> judge::budget(const call& c, const hold& h) const {

@@ -1,3 +1,4 @@
+#include "direct/direct_message.hpp"
 #include "ensemble/cluster.hpp"
 #include "judge.hpp"
 #include "plan.hpp"
@@ -81,6 +82,27 @@ void judge::answering(const model::connection& c, const request& r, result_code 
     check_watches(c, *by);
 }
 
+/// A direct message of one of the clients.
+void judge::sent(std::string_view datagram) {
+    const auto m = read_direct_message(datagram);
+    if (!m || m->what != direct_message::kind::hands_on) {
+        return;
+    }
+    stage_.tell(m->ahead, " hands on to ", m->behind);
+    const auto p = truth_.named(m->ahead);
+    const auto is_in = [&p](const held* h) { return h->place == p && !is_over(*h); };
+    if (!p || std::any_of(holds_.begin(), holds_.end(), is_in)) {
+        return stage_.broken("I1", m->ahead + " handed on what is held");
+    }
+    for (const deal& d : deals_) {
+        if (d.token.zxid == p->czxid && !d.told) {
+            return stage_.broken("I3", m->ahead + " handed on before " + d.who + " was answered");
+        }
+    }
+    p->handed_on = true;
+    told_next(*p, m->text);
+}
+
 /// Only who holds watches the directory, and who did.
 bool judge::may_watch(const std::string& path, std::int64_t session) const {
     if (!stage_.what.turns) {
@@ -90,7 +112,8 @@ bool judge::may_watch(const std::string& path, std::int64_t session) const {
     const auto was_granted = [&](const auto& one) {
         const participant& own = *one.second;
         const auto still_ahead = [&](const auto& other) {
-            return !other.second->foreign() && !(own.shared && other.second->shared);
+            return !other.second->foreign() && !other.second->handed_on &&
+                   !(own.shared && other.second->shared);
         };
         return own.owner == session &&
                std::none_of(now.begin(), now.lower_bound(own.place), still_ahead);
@@ -117,7 +140,8 @@ void judge::check_watches(const model::connection& c, const client_record& by) {
     const auto on_others = static_cast<std::uint64_t>(
         std::count_if(c.data_watches.begin(), c.data_watches.end(), [&](const auto& path) {
             const auto p = truth_.find(path);
-            return p == nullptr ? !may_watch(path, c.session) : !by.sessions.contains(p->owner);
+            return p == nullptr ? !may_watch(path, c.session)
+                                : !p->handed_on && !by.sessions.contains(p->owner);
         }));
     // One that an operator puts between two takes the place of the one watched before.
     const std::uint64_t put_between = stage_.counts.faults[index_of(fault::foreign_child)];

@@ -145,9 +145,11 @@ void leader_judge::check_round_trips(const candidacy& c) {
     most.children = 1 + woken;
     most.gets = 1 + 3 * woken;  // the record; whom it waits for, and itself
     most.multis = woken > 0 ? 1 : 0;
+    add_contacts(most, by, c.newest, woken);
     check_asked(c.who, c.asked_before, by.asked, most);
     const bool directory_was_there = by.asked.creates == c.asked_before.creates + 1;
-    if (woken == 0 && directory_was_there && stage_.what.servers.jitter == duration{}) {
+    if (woken == 0 && directory_was_there && stage_.what.direct == 0 &&
+        stage_.what.servers.jitter == duration{}) {
         testing::counters none;
         check_asked(c.who + ", after its znode was there,", at_create_[by.session], by.asked, none);
     }

@@ -54,6 +54,10 @@ class leader_judge final : public election_judge {
 public:
     explicit leader_judge(stage& s) : election_judge(s), offers_(s, truth_, elections_) {}
 
+    void told_next(const participant& leader, const std::string& text) override {
+        elections_.told(leader, text);
+    }
+
     // What candidates do, and what is reported to them.
 
     void waited(call& c, std::error_code ec, const leadership& term, const candidacy& by);

@@ -40,6 +40,8 @@ std::optional<leader_log::record> leader_log::read(const std::string& data) {
                   .znode = json.value("znode", ""),
                   .unclean = json.value("unclean", ""),
                   .token = json.value("token", std::int64_t{0}),
+                  .turn = json.value("turn", std::uint32_t{0}),
+                  .version = json.value("version", std::int32_t{0}),
                   .clean = json.value("state", "") == "clean",
                   .successor = json.value("successor", "")};
 }
@@ -103,6 +105,11 @@ void leader_log::written(const model::transaction& t, const model::change& c, el
     } else if (!r) {
         stage_.broken("I9", "a session wrote what is no record: " + c.data);
     } else {
+        if (r->version != c.number) {
+            stage_.broken("I9",
+                          "a record of version " + std::to_string(c.number) + " says " +
+                              std::to_string(r->version));
+        }
         check_record(t, c.path, *r);
     }
     e.states.push_back({t.zxid, r});
@@ -117,21 +124,23 @@ void leader_log::check_record(const model::transaction& t,
         return stage_.broken("I9", "a record names what is not its writer's: " + r.znode);
     }
     check_writer(t, *writer, r);
-    check_successor(t, *writer, r);
+    check_successor(*writer, r);
     election& e = elections_[directory];
     const auto named = e.named.find(writer->path);
-    const auto [begun, first] = e.begun.emplace(writer->path, r.token != 0 ? r.token : t.zxid);
+    const fencing_token token{r.token, r.turn};
+    const auto [begun, first] =
+        e.begun.emplace(writer->path, r.token != 0 ? token : fencing_token{t.zxid, 0});
     if (std::exchange(e.replaced, false) && r.token == 0) {
-        begun->second = t.zxid;  // the first write was not heard of, and cannot be seen any more
-    } else if (r.token == 0 ? !first : r.token != begun->second) {
+        begun->second = {t.zxid,
+                         0};  // the first write was not heard of, and cannot be seen any more
+    } else if (r.token == 0 ? !first : token != begun->second) {
         stage_.broken("I3", "a record gives " + writer->path + " another token");
-    } else if (first && r.token != 0 && r.token != writer->czxid &&
-               (named == e.named.end() || r.token != named->second)) {
+    } else if (first && r.token != 0 && token != fencing_token{writer->czxid, 0} &&
+               (named == e.named.end() || token != named->second.token)) {
         stage_.broken("I3", "a record tells of a token that " + writer->path + " never had");
     }
     check_before(*writer, r, e);
     const bool by_another = std::exchange(e.last_writer, writer->path) != writer->path;
-    e.last_write = t.zxid;
     if (!r.clean) {
         published(r.data, e, by_another);
     }
@@ -153,10 +162,14 @@ void leader_log::check_before(const participant& writer, const record& r, const 
     if (own ? r.clean && r.data != last.data : !refused && r.data != maker->data) {
         return stage_.broken("I9", writer.path + " does not publish what it has to: " + r.data);
     }
+    const auto named = e.named.find(writer.path);
+    const bool told = named != e.named.end() && last_name(named->second.by) == last.znode;
     const bool died = !own && !last.clean && last.leader != r.leader;
     const std::string& unclean = died ? last.leader : last.unclean;
     const std::string expected = maker->selects || unclean == r.leader ? std::string() : unclean;
-    if (r.unclean != expected) {
+    // The message that the leader ahead has given up may have come ahead of its record.
+    const bool as_told = told && r.unclean == (last.unclean == r.leader ? "" : last.unclean);
+    if (r.unclean != expected && !as_told) {
         stage_.broken("I9",
                       "a record says that \"" + r.unclean + "\" has not given up, instead of \"" +
                           expected + '"');
@@ -179,26 +192,41 @@ void leader_log::check_writer(const model::transaction& t,
         check_gave_up(writer);
     }
     for (const auto& [place, other] : truth_.queue_of(writer.directory)) {
-        if (place < writer.place && !other->foreign()) {
+        if (place < writer.place && !other->foreign() && !other->handed_on) {
             return stage_.broken(
                 "I4", writer.path + " wrote the record while " + other->path + " was ahead");
         }
     }
 }
 
-/// Who leaves may name who is the first without it; who was let in right behind it, that is.
-void leader_log::check_successor(const model::transaction& t,
-                                 const participant& writer,
-                                 const record& r) {
+/// A leader that leaves may name one behind it. That one uses the name only if it is the first
+/// then.
+void leader_log::check_successor(const participant& writer, const record& r) {
     if (r.successor.empty()) {
         return;
     }
     const auto next = truth_.find(writer.directory + '/' + r.successor);
-    if (!r.clean || next == nullptr || next->number != writer.number || next->path == writer.path) {
+    if (!r.clean || next == nullptr || next->number < writer.number || next->path == writer.path) {
         return stage_.broken("I9",
                              writer.path + " names a successor it cannot have: " + r.successor);
     }
-    elections_[writer.directory].named[next->path] = t.zxid;
+    name(writer, r);
+}
+
+void leader_log::name(const participant& writer, const record& r) {
+    elections_[writer.directory].named[writer.directory + '/' + r.successor] = {
+        {r.token, r.turn + 1}, writer.path};
+}
+
+void leader_log::told(const participant& leader, const std::string& text) {
+    const auto r = read(text);
+    if (!r || !r->clean || r->znode != last_name(leader.path) || r->successor.empty()) {
+        return stage_.broken("I9", leader.path + " tells the next one what is no record: " + text);
+    }
+    if (const auto maker = maker_of(leader.path); maker != nullptr && maker->offered) {
+        return stage_.broken("I9", leader.path + " tells the next one after an offer");
+    }
+    name(leader, *r);
 }
 
 /// It has resigned or was closed, or has handed over: before its term was told, or because it took
@@ -279,13 +307,14 @@ void leader_log::check_token(const std::string& who,
     const election& e = elections_.at(place.directory);
     const auto begun = e.begun.find(place.path);
     const auto named = e.named.find(place.path);
-    const std::int64_t right = begun != e.begun.end()   ? begun->second
-                               : named != e.named.end() ? named->second
-                                                        : place.czxid;
-    if (token.zxid != right) {
+    const fencing_token right = begun != e.begun.end()   ? begun->second
+                                : named != e.named.end() ? named->second.token
+                                                         : fencing_token{place.czxid, 0};
+    const bool named_only = begun == e.begun.end() && named != e.named.end();
+    // What names it may have been lost: the message, or the last transaction.
+    if (token != right && !(named_only && token == fencing_token{place.czxid, 0})) {
         stage_.broken(
-            "I3",
-            who + " leads with " + token.to_string() + " instead of " + std::to_string(right));
+            "I3", who + " leads with " + token.to_string() + " instead of " + right.to_string());
     }
 }
 
@@ -293,21 +322,18 @@ void leader_log::check_newest(const std::string& who,
                               const participant& place,
                               fencing_token token) {
     const election& e = elections_.at(place.directory);
-    for (const auto* const terms : {&e.begun, &e.named}) {
-        for (const auto& [path, begun] : *terms) {
-            if (path != place.path && begun >= token.zxid) {
-                stage_.broken("I3",
-                              who + " leads with " + token.to_string() + " after " + path +
-                                  " with " + std::to_string(begun));
-            }
+    const auto check = [&](const std::string& path, fencing_token other) {
+        if (path != place.path && other >= token) {
+            stage_.broken("I3",
+                          who + " leads with " + token.to_string() + " after " + path + " with " +
+                              other.to_string());
         }
+    };
+    for (const auto& [path, begun] : e.begun) {
+        check(path, begun);
     }
-    const auto named = e.named.find(place.path);
-    const bool named_then = named != e.named.end() && named->second == e.last_write;
-    if (e.last_writer != place.path && e.last_write + (named_then ? 0 : 1) > token.zxid) {
-        stage_.broken("I3",
-                      who + " leads with " + token.to_string() + ", and " + e.last_writer +
-                          " wrote the record since");
+    for (const auto& [path, next] : e.named) {
+        check(path, next.token);
     }
 }
 

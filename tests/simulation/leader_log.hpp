@@ -34,6 +34,8 @@ public:
         std::string znode;
         std::string unclean;  ///< who has led before and not given up
         std::int64_t token = 0;
+        std::uint32_t turn = 0;
+        std::int32_t version = 0;
         bool clean = false;
         std::string successor;
     };
@@ -50,6 +52,9 @@ public:
                const candidacies& all);
 
     void applied(const model::transaction& t);
+
+    /// A leader has told the next one directly that it leads no more, with this record.
+    void told(const participant& leader, const std::string& text);
 
     /// What has been on the path of an election, one after the other.
     [[nodiscard]] const std::vector<state>& states_of(const std::string& directory) const {
@@ -87,15 +92,19 @@ public:
     void check_end();
 
 private:
+    struct successor {
+        fencing_token token;
+        std::string by;  ///< the leader's znode
+    };
+
     struct election {
-        bool foreign = false;                       ///< what is there now
-        bool was_foreign = false;                   ///< something was
-        bool touched = false;                       ///< by the operator
-        bool replaced = false;                      ///< by the operator, and not written since
-        std::map<std::string, std::int64_t> begun;  ///< terms' tokens, by their znodes
-        std::map<std::string, std::int64_t> named;  ///< as successors: by their znodes, when
-        std::string last_writer;                    ///< its znode
-        std::int64_t last_write = 0;
+        bool foreign = false;                        ///< what is there now
+        bool was_foreign = false;                    ///< something was
+        bool touched = false;                        ///< by the operator
+        bool replaced = false;                       ///< by the operator, and not written since
+        std::map<std::string, fencing_token> begun;  ///< terms' tokens, by their znodes
+        std::map<std::string, successor> named;      ///< by their znodes
+        std::string last_writer;                     ///< its znode
         std::vector<state> states;
         std::size_t last_proclaimed = 0;  ///< by the last writer
     };
@@ -110,10 +119,11 @@ private:
     };
 
     [[nodiscard]] static std::optional<record> read(const std::string& data);
+    void name(const participant& writer, const record& r);
     void written(const model::transaction& t, const model::change& c, election& e);
     void check_record(const model::transaction& t, const std::string& directory, const record& r);
     void check_writer(const model::transaction& t, const participant& writer, const record& r);
-    void check_successor(const model::transaction& t, const participant& writer, const record& r);
+    void check_successor(const participant& writer, const record& r);
     void check_before(const participant& writer, const record& r, const election& e);
     void check_gave_up(const participant& writer);
     void published(const std::string& data, election& e, bool by_another);

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <climits>
 #include <cstdlib>
+#include <sstream>
+#include <string>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -49,6 +51,8 @@ void leader_offers::applied(const model::transaction& t) {
             if (c.what == create || c.what == remove) {
                 came_or_went(c.path);
             }
+        } else if (last_name(c.path).starts_with("direct-")) {
+            check_contact(c);
         } else if (c.what == create) {
             opened(c);
         } else if (c.what == remove) {
@@ -85,6 +89,16 @@ void leader_offers::came_or_went(const std::string& path) {
         if (m.place == p) {
             m.alone.emplace(stage_);
         }
+    }
+}
+
+/// Of all candidates of a session.
+void leader_offers::check_contact(const model::change& c) {
+    std::ostringstream name;
+    name << "direct-" << std::hex << c.owner;
+    if (c.what == model::change::kind::set_data ||
+        (c.what == model::change::kind::create && last_name(c.path) != name.str())) {
+        stage_.broken("I5", "a contact of another session, " + c.path);
     }
 }
 
@@ -215,7 +229,7 @@ void leader_offers::offers(const participant& leader, const std::string& path) {
         return stage_.broken("I9", leader.path + " makes offers and takes no part in that");
     }
     for (const auto& [place, other] : truth_.queue_of(leader.directory)) {
-        if (place < leader.place && !other->foreign()) {
+        if (place < leader.place && !other->foreign() && !other->handed_on) {
             return stage_.broken(
                 "I4", leader.path + " offers the leadership while " + other->path + " is ahead");
         }

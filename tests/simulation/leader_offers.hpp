@@ -69,6 +69,7 @@ private:
     };
 
     void opened(const model::change& c);
+    void check_contact(const model::change& c);
     void closed(const std::string& path);
     void overwritten(const std::string& path);
     void came_or_went(const std::string& path);

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 namespace latchkey::simulation {
 namespace {
 
@@ -45,13 +47,32 @@ void leader_recipe::adapt(plan& p, model::random_source& random) const {
     p.observing = random.chance(0.5) ? 0 : 0.15 * std::exp2(random.below(2));
 }
 
-/// Somebody puts data of his own where the record is, or empties it.
+namespace {
+
+/// A record as an earlier leader may have written it.
+std::string earlier(const std::string& data) {
+    auto record = nlohmann::json::parse(data, nullptr, false);
+    if (!record.is_object() || !record.contains("leader")) {
+        return foreign_data;
+    }
+    record["token"] = 1;
+    return record.dump();
+}
+
+}  // namespace
+
+/// Somebody puts data of his own where the record is, or an earlier record, or empties it.
 void leader_recipe::meanwhile(stage& s, const plan::object& o) const {
     if (s.calm || !s.random("meanwhile").chance(s.what.scribbles)) {
         return;
     }
     try {
-        s.servers.set(o.directory, s.random("meanwhile").chance(0.7) ? foreign_data : "");
+        const auto what = s.random("meanwhile").below(10);
+        const auto there = s.servers.get(o.directory);
+        s.servers.set(o.directory,
+                      what < 5            ? foreign_data
+                      : what < 7 && there ? earlier(there->data)
+                                          : std::string());
     } catch (const error&) {  // it is not there yet, or there is no leader
     }
 }

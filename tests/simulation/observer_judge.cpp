@@ -199,18 +199,20 @@ bool observer_judge::tells(const std::optional<leader_log::state>& s,
                            const client_record& by) const {
     const std::string path = by.chroot + now.path;
     std::string data;
-    std::vector<std::int64_t> tokens{0};
+    std::vector<fencing_token> tokens{{}};
     if (!stage_.recipe.names().twins) {
-        tokens = created_.at(path);  // a selector's
+        tokens.clear();  // a selector's
+        for (const std::int64_t czxid : created_.at(path)) {
+            tokens.push_back({czxid, 0});
+        }
     }
     if (s && s->is && s->is->successor == last_name(path)) {
-        tokens = {s->zxid};
+        tokens = {{s->is->token, s->is->turn + 1}};
     } else if (s && s->is && s->is->znode == last_name(path)) {
-        tokens = {s->is->token != 0 ? s->is->token : s->zxid};
+        tokens = {{s->is->token != 0 ? s->is->token : s->zxid, s->is->turn}};
         data = s->is->data;
     }
-    return now.data == data && now.token.turn == 0 &&
-           std::find(tokens.begin(), tokens.end(), now.token.zxid) != tokens.end();
+    return now.data == data && std::find(tokens.begin(), tokens.end(), now.token) != tokens.end();
 }
 
 // ---- after every event ----
@@ -246,9 +248,9 @@ std::optional<leader_info> observer_judge::present(const observation& o) const {
         now.token.zxid = created_.at(first).back();
     }
     if (record && record->successor == last_name(first)) {
-        now.token.zxid = states.back().zxid;
+        now.token = {record->token, record->turn + 1};
     } else if (record && record->znode == last_name(first)) {
-        now.token.zxid = record->token != 0 ? record->token : states.back().zxid;
+        now.token = {record->token != 0 ? record->token : states.back().zxid, record->turn};
         now.data = record->data;
     }
     return now;

@@ -2,6 +2,7 @@
 
 #include <latchkey/ensemble.hpp>
 
+#include "ensemble/virtual/datagram_network.hpp"
 #include "ensemble/virtual/random_source.hpp"
 #include "fault.hpp"
 
@@ -62,6 +63,10 @@ struct plan {
     bool timed = false;  ///< objects are given the times of lock_options, each its own
 
     bool turns = false;  ///< locks have local_passes and retain_for, each its own
+
+    double direct = 0;     ///< of the clients: those that take part in direct hand-offs
+    double guardians = 0;  ///< of the clients: those whose sessions end soon after a crash
+    model::datagram_network::faults datagrams{};
 
     std::uint32_t wanted = 2;  ///< participants of a round
 

@@ -15,18 +15,37 @@ namespace latchkey::simulation {
 
 namespace {
 
-runtime runtime_in(stage& s) {
+/// Ends nothing: the adversary does, when the program has crashed.
+class simulated_guard final : public session_guard {
+public:
+    explicit simulated_guard(std::shared_ptr<client_record> of) : of_(std::move(of)) {}
+
+    ~simulated_guard() override { of_->guarded = 0; }
+
+    void guard(const session_claim& claim) override { of_->guarded = claim.id; }
+
+private:
+    const std::shared_ptr<client_record> of_;
+};
+
+runtime runtime_in(stage& s, const std::shared_ptr<client_record>& record) {
     runtime env = testing::ensemble_access::runtime_of(s.servers);
     if (s.what.long_queue > 0) {
         env.long_queue = s.what.long_queue;
     }
+    env.guards = [record](const guarded_client&) {
+        return std::make_unique<simulated_guard>(record);
+    };
     return env;
 }
 
 }  // namespace
 
 program::program(stage& s, judge& j, const plan::client& what, int number)
-    : stage_(s), judge_(j), record_(std::make_shared<client_record>()), env_(runtime_in(s)) {
+    : stage_(s),
+      judge_(j),
+      record_(std::make_shared<client_record>()),
+      env_(runtime_in(s, record_)) {
     const auto process = std::static_pointer_cast<virtual_process>(env_.loop);
     if (s.what.drift > 0) {
         process->set_clock_rate(draw_clock_rate(s.what, s.streams("client's clock", number)));
@@ -42,10 +61,18 @@ program::program(stage& s, judge& j, const plan::client& what, int number)
     // Servers that are not told a maximum grant 20 ticks at most.
     record_->patience = std::chrono::floor<std::chrono::milliseconds>(
         std::min<duration>({what.session_timeout, record_->granted, s.what.servers.tick * 20}));
-    client_ = client_core::handle(client_core::start(
-        env_,
-        parse_connect_string(s.servers.servers() + what.chroot),
-        {.session_timeout = what.session_timeout, .max_clock_drift = s.what.drift}));
+    client_ = client_core::handle(
+        client_core::start(env_,
+                           parse_connect_string(s.servers.servers() + what.chroot),
+                           {.session_timeout = what.session_timeout,
+                            .max_clock_drift = s.what.drift,
+                            .direct = s.streams("direct", number).chance(s.what.direct)
+                                          ? std::vector<std::string>{"10.0.0.1:0"}
+                                          : std::vector<std::string>{},
+                            .guardian = s.streams("guardian", number).chance(s.what.guardians)
+                                            ? std::optional<std::string>("")
+                                            : std::nullopt}));
+    stats_ = client_->stats_reader();
     for (const plan::object& o : what.objects) {
         for (int i = 0; i < o.callers; ++i) {
             callers_.push_back(s.recipe.make_caller(

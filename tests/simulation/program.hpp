@@ -8,6 +8,8 @@
 #include "stage.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +33,9 @@ public:
     void start();
 
     [[nodiscard]] const std::shared_ptr<client_record>& record() const noexcept { return record_; }
+
+    /// How many grants were by a message.
+    [[nodiscard]] std::uint64_t granted_directly() const { return stats_().acquired_directly; }
 
     [[nodiscard]] latchkey::loop& loop() noexcept { return *env_.loop; }
 
@@ -76,6 +81,7 @@ private:
     const std::shared_ptr<client_record> record_;
     const runtime env_;
     std::optional<client> client_;
+    std::function<client_stats()> stats_;
     subscription listening_;
     std::vector<object> objects_;
     int objects_made_ = 0;

@@ -61,7 +61,8 @@ inline constexpr std::array every_corner{corner::cut_off,
                                          corner::crowded,
                                          corner::unresolved,
                                          corner::timed,
-                                         corner::deep};
+                                         corner::deep,
+                                         corner::direct};
 
 /// "cutoff"
 inline std::string name_of_corner(const ::testing::TestParamInfo<corner>& c) {

@@ -67,6 +67,7 @@ void selector_judge::check_round_trips(const selection& c) {
     most.children = 1 + woken;
     most.gets = 2 + woken;
     most.multis = published;
+    add_contacts(most, *c.by, c.newest, woken);
     check_asked(c.who, c.asked_before, c.by->asked, most);
 }
 

@@ -33,7 +33,7 @@ promise after every event. Fails when one is broken, and names its seed.
   --recipe R    what the programs use: mutex (default), shared_mutex, semaphore, curator_semaphore, multi_mutex,
                 leader_latch, leader_selector, barrier, double_barrier, group
   --corner C    concentrates on one: everywhere, cut-off, woken-up, taken-away, crowded, unresolved, timed, turns, deep,
-                alone
+                alone, direct (with messages of holders, and guardians)
   --seed N      one seed again; with --seeds or --seconds the first of many (else drawn from the clock)
   --trace       tells what happens, a line each
   --seeds N     that many seeds

@@ -31,6 +31,7 @@ stage::stage(const options& how)
       loop(testing::ensemble_access::loop_of(servers)),
       tale(how.tale),
       begun(servers.now()) {
+    cluster.datagrams().set(what.datagrams);
     if (what.drift > 0) {
         for (int i = 0; i < what.servers.servers; ++i) {
             servers.set_server_clock_rate(i, draw_clock_rate(what, streams("server's clock", i)));
@@ -64,9 +65,14 @@ public:
           judge_(*judge_owned_),
           adversary_(stage_, judge_, programs_) {
         stage_.cluster.show(this);
+        stage_.cluster.datagrams().show(
+            [this](std::string_view datagram) { judge_.sent(datagram); });
     }
 
-    ~run() { stage_.cluster.show(nullptr); }
+    ~run() {
+        stage_.cluster.show(nullptr);
+        stage_.cluster.datagrams().show(nullptr);
+    }
 
     verdict all() {
         furnish();
@@ -89,6 +95,9 @@ public:
         v.trace = stage_.servers.trace();
         v.counts = stage_.counts;
         v.counts.runs = 1;
+        for (const auto& p : programs_) {
+            v.counts.direct += p->granted_directly();
+        }
         v.counts.virtual_time = stage_.now();
         v.counts.events = stage_.loop.steps();
         return v;

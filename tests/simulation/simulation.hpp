@@ -25,6 +25,7 @@ enum class corner : std::uint8_t {
     turns,       ///< mutexes whose callers take turns in one place, or that are retained
     deep,        ///< queues are long, as mutexes see it
     alone,       ///< two clients, and often only one of them wants the lock
+    direct,      ///< any of these, with direct messages over a network that is as bad as can be
 };
 
 /// "cut-off".
@@ -101,6 +102,8 @@ struct figures {
     std::uint64_t delayed = 0;    ///< grants behind a holder that died, and had a delay
     std::uint64_t fronts = 0;     ///< holders that the data of a directory was made to name
     std::uint64_t unlisted = 0;   ///< grants of clients that sent no list since the one before
+    std::uint64_t direct = 0;     ///< grants by a message of the holder before
+    std::uint64_t guarded = 0;    ///< sessions of crashed clients that a guardian has ended
     by_fault<std::uint64_t> faults{};
 
     figures& operator+=(const figures& other) noexcept;

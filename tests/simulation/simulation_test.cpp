@@ -51,6 +51,10 @@ TEST_P(EveryCorner, KeepsEveryPromise) {
         EXPECT_GT(sum.stayed, sum.runs);
         EXPECT_GT(sum.delayed, 5U);
     }
+    if (GetParam() == corner::direct && sum.runs >= 200) {
+        EXPECT_GT(sum.direct, sum.runs);
+        EXPECT_GT(sum.guarded, 5U);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Simulation,

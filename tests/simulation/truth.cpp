@@ -187,6 +187,15 @@ std::shared_ptr<participant> truth::find(const std::string& path) const {
     return found == all_.end() ? nullptr : found->second;
 }
 
+std::shared_ptr<participant> truth::named(std::string_view name) const {
+    for (const std::string& directory : directories_) {
+        if (auto p = find(directory + '/' + std::string(name))) {
+            return p;
+        }
+    }
+    return nullptr;
+}
+
 std::shared_ptr<participant> truth::predecessor(const std::string& directory,
                                                 std::int64_t session) const {
     std::shared_ptr<participant> ahead;

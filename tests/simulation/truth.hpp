@@ -66,6 +66,7 @@ struct participant {
     ending how = ending::none;
     std::int64_t gone = 0;  ///< the zxid of its end
     std::chrono::nanoseconds ended{};
+    bool handed_on = false;  ///< its client has told the next one directly
 
     [[nodiscard]] bool there() const noexcept { return how == ending::none; }
 
@@ -124,6 +125,9 @@ public:
 
     /// Also of one that is gone; none if there never was one.
     [[nodiscard]] std::shared_ptr<participant> find(const std::string& path) const;
+
+    /// The same, in whatever directory.
+    [[nodiscard]] std::shared_ptr<participant> named(std::string_view name) const;
 
     /// The nearest ahead of a session's newest participant; none if it is the first or takes no
     /// part.

@@ -108,6 +108,7 @@ void worker::told(call& c, std::error_code ec, hold h) {
         held_->times = c.times;
         held_->told_at_once = c.pauses_before == c.by->pauses;
         judge_.takes(*held_);
+        read_register();
         acts_left_ = static_cast<int>(stage_.random("told").below(4));
         plan_next();
         listen();
@@ -134,6 +135,20 @@ void worker::told(call& c, std::error_code ec, hold h) {
 }
 
 // ---- holding ----
+
+/// What the holders before have written: it must be seen.
+void worker::read_register() {
+    if (const client* const c = stage_.what.direct > 0 ? of_.usable_client() : nullptr) {
+        c->async_get(register_path + held_->by->chroot.size(),
+                     read_from::any_server,
+                     [&by = judge_, who = name_, least = judge_.written_before(*held_)](
+                         std::error_code ec, const std::optional<znode>& z) {
+                         if (!ec && z) {
+                             by.reads(who, z->stat.mzxid, least);
+                         }
+                     });
+    }
+}
 
 void worker::listen() {
     if (stage_.random("listen").chance(0.5)) {

@@ -37,6 +37,7 @@ private:
     void transact();
     void change(lock_mode to);
     void changed(std::error_code ec, hold h);
+    void read_register();
     void listen();
     void lost();
 

@@ -86,6 +86,8 @@ public:
     bool answering_ = true;
     std::int32_t credentials_code_ = 0;
     std::optional<std::vector<std::string>> lists_;
+    std::string word_answer_;
+    std::size_t words_ = 0;
     std::size_t handshakes_ = 0;
     std::size_t read_only_ = 0;
     std::size_t accepted_ = 0;
@@ -125,6 +127,10 @@ private:
                                  ended(c);
                                  return;
                              }
+                             if (std::equal(c->length.begin(), c->length.end(), "srvr")) {
+                                 answer_word(c);
+                                 return;
+                             }
                              c->frame.resize(get({c->length.begin(), c->length.end()}, 0, 4));
                              read_body(c);
                          });
@@ -145,6 +151,15 @@ private:
                              }
                              read(c);
                          });
+    }
+
+    void answer_word(const connection_ptr& c) {
+        ++words_;
+        if (!word_answer_.empty()) {
+            boost::system::error_code ignored;
+            asio::write(c->socket, asio::buffer(word_answer_), ignored);
+            hang_up(c);
+        }
     }
 
     void ended(const connection_ptr& c) {
@@ -259,6 +274,14 @@ void scripted_server::answer_credentials(std::int32_t code) {
 
 void scripted_server::answer_lists(std::vector<std::string> names) {
     engine_->run([&] { engine_->lists_ = std::move(names); });
+}
+
+void scripted_server::answer_word(std::string text) {
+    engine_->run([&] { engine_->word_answer_ = std::move(text); });
+}
+
+std::size_t scripted_server::words() const {
+    return engine_->run([&] { return engine_->words_; });
 }
 
 void scripted_server::reset_connections() {

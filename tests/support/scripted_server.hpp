@@ -40,6 +40,10 @@ public:
     void answer_credentials(std::int32_t code);
     /// The names that every directory has; before this is called there is no directory.
     void answer_lists(std::vector<std::string> names);
+    /// The answer to the word `srvr`; before this is called, it stays unanswered.
+    void answer_word(std::string text);
+    /// How often the word was sent.
+    [[nodiscard]] std::size_t words() const;
     /// Resets all connections.
     void reset_connections();
 

@@ -143,6 +143,12 @@ void server_links::for_links_of(int server, Action action) {
     }
 }
 
+void server_links::delay(std::chrono::milliseconds round_trip) {
+    for (const auto& [ends, way] : links_) {
+        way->quorum.delay(tcp_proxy::direction::to_server, round_trip);
+    }
+}
+
 void server_links::isolate(int server, told who) {
     for_links_of(server, [&](tcp_proxy& proxy, int from) {
         const bool opener_is_told = (from == server) == (who == told::the_server);

@@ -2,6 +2,7 @@
 
 #include "tcp_proxy.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -31,6 +32,8 @@ public:
     /// The arguments for scripts/ensemble.
     [[nodiscard]] std::string arguments() const;
 
+    /// What a follower and the leader tell each other takes so much longer there and back.
+    void delay(std::chrono::milliseconds round_trip);
     /// Nothing passes between this server and the others.
     void isolate(int server, told who = told::nobody);
     /// Nothing passes between these two, and neither is notified.

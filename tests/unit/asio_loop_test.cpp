@@ -3,6 +3,7 @@
 #include "eventually.hpp"
 #include "forked_child.hpp"
 #include "loop/fork_guard.hpp"
+#include "on_loop.hpp"
 #include "refused_system_calls.hpp"
 
 #include <algorithm>
@@ -36,15 +37,7 @@ namespace latchkey {
 namespace {
 
 using std::chrono::milliseconds;
-
-/// Runs `f` on the loop and waits for it.
-template <class F>
-auto on(loop& l, F f) {
-    std::packaged_task<decltype(f())()> work(std::move(f));
-    auto result = work.get_future();
-    l.post([&work] { work(); });
-    return result.get();
-}
+using test::on;
 
 /// What the epoll sets of this process wait for, by descriptor.
 std::map<int, unsigned> awaited() {

@@ -1,10 +1,13 @@
 #include "cli_supervisor_fixture.hpp"
+#include "guardian/guarded_session.hpp"
+#include "guardian/guardian_process.hpp"
 #include "options/auth_file.hpp"
 #include "run/supervised_run.hpp"
 #include "supervisor/kill_schedule.hpp"
 #include "too_slow.hpp"
 
 #include <csignal>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <new>
@@ -12,8 +15,7 @@
 #include <string>
 
 #include <gmock/gmock.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
+#include <poll.h>
 
 // What the supervisor does that the tests of `latchkey lock` and `latchkey elect` do not show.
 
@@ -129,31 +131,25 @@ TEST_F(Supervisor, EndsTheCommandWhenItIsDestroyed) {
     EXPECT_TRUE(dead(command));
 }
 
-TEST_F(Supervisor, EndsTheSessionOfADeadLatchkeyOnceAllThatRanIsDead) {
-    const int server = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in at{};
-    socklen_t size = sizeof at;
-    ASSERT_EQ(::listen(server, 1), 0);
-    ASSERT_EQ(::getsockname(server, reinterpret_cast<sockaddr*>(&at), &size), 0);
-    const session_claim claim{
-        .id = 1, .timeout = 1s, .server = "127.0.0.1:" + std::to_string(ntohs(at.sin_port))};
-    pollfd asked{server, POLLIN, 0};  // it never answers
-    const auto latchkey = [&](const std::string& script, int signal) {
-        return in_another_process([&] {
-            running s(*this, script);
-            s.take_session({claim, {}});
-            while (signal != 0 && !(folder_.has_line("main") && folder_.has_line("stray"))) {
-                ::poll(nullptr, 0, 5);
-            }
-            return ::raise(signal);
-        });
-    };
-    EXPECT_EQ(latchkey("exec sleep 1000", 0), 0);
-    EXPECT_EQ(::poll(&asked, 1, 0), 0) << "its client goes on";
-    EXPECT_EQ(latchkey(family, SIGKILL), 128 + SIGKILL);
-    EXPECT_EQ(::poll(&asked, 1, 60'000), 1);
+TEST_F(Supervisor, AllowsTheEndOfTheSessionsOfADeadLatchkeyOnceAllThatRanIsDead) {
+    // It stands in for latchkey-guardian, and ends when nobody has a connection to it any more.
+    folder_.write("guardian",
+                  "#!/bin/sh\nexec 3<&0\n(/bin/cat <&3 >" + folder_.path().string() + "/told; : >" +
+                      folder_.path().string() + "/ended) &\n");
+    std::filesystem::permissions(folder_.path() / "guardian", std::filesystem::perms::owner_all);
+    EXPECT_EQ(in_another_process([&] {
+                  forbid_end_of_sessions((folder_.path() / "guardian").string());
+                  running s(*this, family);
+                  while (!(folder_.has_line("main") && folder_.has_line("stray"))) {
+                      ::poll(nullptr, 0, 5);
+                  }
+                  EXPECT_EQ(folder_.content("told"), guardian_waits);
+                  return ::raise(SIGKILL);
+              }),
+              128 + SIGKILL);
+    ASSERT_TRUE(folder_.eventually_has("ended"));
     EXPECT_THAT(survivors(), IsEmpty());
-    ::close(server);
+    EXPECT_EQ(folder_.content("told"), std::string(guardian_waits) + std::string(guardian_may_act));
 }
 
 using SupervisedRun = supervisor_fixture;

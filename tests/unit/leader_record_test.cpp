@@ -24,6 +24,8 @@ TEST(LeaderRecord, IsReadAsItWasWritten) {
     other.token = 0;
     other.is = leader_record::state::clean;
     other.data = "\"\\\n\x01 \xe2\x98\x83";
+    other.turn = 3;
+    other.version = -7;
     other.successor = "_c_4567-latch-0000000007";
     for (const leader_record& r : {example, other}) {
         const std::string written = write_leader_record(r);
@@ -44,6 +46,20 @@ TEST(LeaderRecord, TakesItsTokenFromTheWriteThatCouldNotKnowIt) {
     EXPECT_EQ(token_of(r, 99).zxid, 4294967330);
     r.token = 0;
     EXPECT_EQ(token_of(r, 99).zxid, 99);
+}
+
+TEST(LeaderRecord, GivesTheOneThatItNamesTheNextTurn) {
+    leader_record r = example;
+    r.is = leader_record::state::clean;
+    r.successor = "_c_4567-latch-0000000007";
+    r.turn = 5;
+    EXPECT_EQ(token_of_successor(r, r.successor), (fencing_token{r.token, 6}));
+    EXPECT_EQ(token_of_successor(r, r.znode), std::nullopt);
+    r.turn = fencing_token::turns - 1;
+    EXPECT_EQ(token_of_successor(r, r.successor), std::nullopt) << "no turn is left";
+    r.turn = 0;
+    r.token = 0;
+    EXPECT_EQ(token_of_successor(r, r.successor), std::nullopt);
 }
 
 TEST(LeaderRecord, FitsItsLimitHoweverMuchMustBeEscaped) {
@@ -81,6 +97,9 @@ TEST(LeaderRecord, RefusesWhatIsNone) {
             R"({"leader":"a","znode":"b","state":"leading","data":"","token":1.5})",
             R"({"leader":"a","znode":"b","state":"leading","data":"","token":"1"})",
             R"({"leader":"a","znode":"b","state":"leading","data":"","token":9223372036854775808})",
+            R"({"leader":"a","znode":"b","state":"leading","data":"","turn":1024})",
+            R"({"leader":"a","znode":"b","state":"leading","data":"","turn":"1"})",
+            R"({"leader":"a","znode":"b","state":"leading","data":"","version":4294967296})",
             R"({"host":"a","pid":1,"user":"b","program":"c","mode":"exclusive","since":1})",
         }) {
         EXPECT_FALSE(read_leader_record(text)) << text;

@@ -155,6 +155,7 @@ void leadership_transfer::lead(const std::string& path) {
     }
     znode_ = path;
     leading_ = true;
+    has_offered_ = false;
     handing_over_ = false;
     peers_.begin_term();
     offering_.start(make_offers(), [](bool) {});
@@ -237,6 +238,7 @@ task<bool> leadership_transfer::make_offers() {
         if (looked && *looked && (*looked)->znode.empty()) {
             how.what = no_candidate;
         } else if (looked && *looked) {
+            has_offered_ = true;
             auto offering = offer_leadership(core_, znode_, **looked, limit);
             how = co_await offering;
         }

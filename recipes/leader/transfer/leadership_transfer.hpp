@@ -50,6 +50,10 @@ public:
     void lead(const std::string& path);
     void end_term();
 
+    /// Whether it has offered the leadership in this term, or the last one: another candidate may
+    /// come in right behind the leader.
+    [[nodiscard]] bool has_offered() const noexcept { return has_offered_; }
+
     /// Offers the leadership to a candidate with that id, after earlier transfers. `done` is called
     /// once.
     void transfer(const std::string& id, std::chrono::nanoseconds limit, transferred done);
@@ -110,6 +114,7 @@ private:
     running_task queueing_;  ///< what it does in this place in the queue
 
     bool leading_ = false;
+    bool has_offered_ = false;
     bool handing_over_ = false;
     priority_policy peers_;
     std::deque<order> orders_;

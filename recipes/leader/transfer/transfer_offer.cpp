@@ -20,9 +20,10 @@ task<guarded_written> write_message(std::shared_ptr<client_core> core,
                                     std::string own,
                                     std::string mailbox,
                                     mailbox_message::kind what) {
-    guarded_write message{.own = own,
-                          .path = std::move(mailbox),
-                          .text = write_mailbox_message({what, std::string(name_of(own))})};
+    guarded_write message{
+        .own = own, .path = std::move(mailbox), .text = [what, &own](std::int32_t) {
+            return write_mailbox_message({what, std::string(name_of(own))});
+        }};
     auto writing = write_guarded(*core, message);
     guarded_written written = co_await writing;
     co_return written;

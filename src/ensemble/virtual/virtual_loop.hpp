@@ -41,6 +41,12 @@ public:
     timer_id start_timer(clock::time_point at, task t) override;
     void cancel_timer(timer_id id) noexcept override;
     [[nodiscard]] std::uint64_t random() override;
+
+    /// Numbers that do not depend on what else is drawn.
+    [[nodiscard]] model::random_source random_stream(std::string_view name) const {
+        return random_.make(name);
+    }
+
     [[nodiscard]] bool on_loop() const noexcept override;
 
     [[nodiscard]] bool stepped() const noexcept override { return mode_ == mode::stepped; }
