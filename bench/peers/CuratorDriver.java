@@ -183,6 +183,7 @@ public final class CuratorDriver {
     private static Figures contend(Order o, int threads, List<InterProcessMutex> locks) throws Exception {
         Figures f = new Figures();
         AtomicBoolean over = new AtomicBoolean();
+        long held = Long.parseLong(o.values().getOrDefault("hold", "0"));
         long[] released = new long[1];
         long took = forATime(o, threads, over, i -> {
             InterProcessMutex lock = locks.get(i % locks.size());
@@ -193,6 +194,9 @@ public final class CuratorDriver {
                     if (released[0] != 0 && !over.get()) {
                         f.times.add(now - released[0]);
                     }
+                }
+                TimeUnit.MICROSECONDS.sleep(held);
+                synchronized (f) {
                     released[0] = System.nanoTime();
                 }
                 lock.release();

@@ -5,10 +5,12 @@
 #include <latchkey/shared_mutex.hpp>
 
 #include "driver.hpp"
+#include "latchkey_clients.hpp"
 #include "many_locks.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -25,25 +27,12 @@
 #include <vector>
 
 #include <malloc.h>
+#include <unistd.h>
 
 namespace latchkey::bench {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::string servers;
-
-/// The client with that number. Each has a session of its own.
-client& client_of(std::size_t number) {
-    static std::vector<std::unique_ptr<client>> all;
-    while (all.size() <= number) {
-        all.push_back(std::make_unique<client>(client::connect(servers, {.session_timeout = 30s})));
-        if (!all.back()->wait_connected(30s)) {
-            throw std::runtime_error(all.back()->last_error());
-        }
-    }
-    return *all[number];
-}
 
 /// Runs `work` in so many threads until the time of `o` is over and each has ended.
 double for_a_time(const order& o,
@@ -109,6 +98,7 @@ figures pipeline(const order& o) {
 /// Each client has a thread. Times run from a release to the next grant.
 figures handoff(const order& o) {
     const std::size_t clients = o.number("clients");
+    const std::chrono::microseconds held(o.number("hold"));
     std::vector<std::unique_ptr<latchkey::mutex>> locks;
     for (std::size_t i = 0; i < clients; ++i) {
         locks.push_back(std::make_unique<latchkey::mutex>(client_of(i), o.text("path")));
@@ -120,15 +110,27 @@ figures handoff(const order& o) {
         while (!over) {
             hold h = locks[i]->acquire();
             const auto now = steady::now();
-            const std::lock_guard alone(guard);
-            if (released && !over) {
-                f.times.push_back(microseconds(now - *released));
+            {
+                const std::lock_guard alone(guard);
+                if (released && !over) {
+                    f.times.push_back(microseconds(now - *released));
+                }
             }
+            std::this_thread::sleep_for(held);
+            const std::lock_guard alone(guard);
             released = steady::now();
             h.release();
         }
     });
     f.operations = f.times.size();
+    return f;
+}
+
+/// The same while every direct message is lost.
+figures dropped(const order& o) {
+    drops = true;
+    figures f = handoff(o);
+    drops = false;
     return f;
 }
 
@@ -319,20 +321,27 @@ figures leader(const order& o) {
 
 int main(int argc, char** argv) {
     using namespace latchkey::bench;
-    if (argc != 2) {
-        std::fprintf(stderr, "usage: %s SERVERS\n", argv[0]);
+    if (argc < 2 || argc > 4) {
+        std::fprintf(stderr, "usage: %s [leader|GUARDIAN] SERVERS\n", argv[0]);
         return 64;
     }
-    servers = argv[1];
+    at_the_leader = argc > 2 && std::string(argv[1]) == "leader";
+    guardian = argc > 2 && !at_the_leader ? argv[1] : "";
+    servers = argv[argc > 2 ? 2 : 1];
+    if (argc == 4) {
+        hold_until_killed(argv[3]);
+    }
     const int status = serve({{"acquire", acquire},
                               {"reacquire", reacquire},
                               {"pipeline", pipeline},
                               {"handoff", handoff},
+                              {"dropped", dropped},
                               {"threads", threads},
                               {"readers", readers},
                               {"queue", queue},
                               {"drain", drain},
                               {"wait", wait},
-                              {"leader", leader}});
+                              {"leader", leader},
+                              {"crash", crash}});
     std::_Exit(status);  // leaving queues is not what is measured
 }

@@ -59,10 +59,10 @@ class Run:
         before = None
         try:
             for i, (setting, workload) in enumerate(plan):
-                if before is None or before.servers != setting.servers:
+                if before is None or (before.servers, before.apart) != (setting.servers, setting.apart):
                     self.end()
                     print(f"{time.monotonic() - self.begin:5.0f} s  {setting}", flush=True)
-                    self.servers = Servers(setting.servers, self.drivers, self.peers)
+                    self.servers = Servers(setting, self.drivers, self.peers)
                 elif before != setting:
                     self.end_processes()
                 before = setting
@@ -80,8 +80,9 @@ class Run:
         return self.options.minutes * 60 - (time.monotonic() - self.begin)
 
     def takers(self, workload, setting):
-        """Redis has one server."""
-        return [p for p in workload.peers if p in self.peers and not (p == "redis" and setting.servers > 1)]
+        """Redis has one server, and the delay is between ZooKeeper's."""
+        return [p for p in workload.peers if p in self.peers and not (p == "redis" and setting.servers > 1) and
+                not (p == "etcd" and setting.apart) and not (p == "preferred" and setting.servers == 1)]
 
     def cost(self, workload, setting):
         return len(self.takers(workload, setting)) * (workload.cost or self.options.seconds * 1.6 + 0.2)
@@ -101,7 +102,8 @@ class Run:
         for block in range(blocks):
             for peer in takers:
                 m = self.one(workload, setting, peer, self.fresh_path() if workload.fresh else paths[peer])
-                m.update(peer=peer, workload=workload.name, servers=setting.servers, delay=setting.delay, block=block)
+                m.update(peer=peer, workload=workload.name, servers=setting.servers, delay=setting.delay,
+                         apart=setting.apart, block=block)
                 self.measured.append(m)
                 print(json.dumps(m), file=self.out, flush=True)
         print(f"{time.monotonic() - self.begin:5.0f} s ", end="")

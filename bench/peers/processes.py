@@ -92,13 +92,14 @@ class Drivers:
     """How the driver of each peer is started."""
 
     def __init__(self, build, folder):
-        self.here, self.folder = build / "bench" / "peers", folder
+        self.build, self.here, self.folder = build, build / "bench" / "peers", folder
         self.etcd = folder / "etcd_driver"
 
     def missing(self, peer):
         """Why a peer is left out; None if it is not."""
-        if peer in ("latchkey", "raw"):
-            return None if self.program(peer).exists() else f"{self.program(peer)} is not built"
+        if peer in ("latchkey", "direct", "preferred", "raw"):
+            program = pathlib.Path(self.command(peer)[0])
+            return None if program.exists() else f"{program} is not built"
         if peer == "curator":
             return None if (self.here / "CuratorDriver.class").exists() else "not installed"
         if peer == "kazoo":
@@ -134,6 +135,10 @@ class Drivers:
                     "CuratorDriver"]
         if peer in ("kazoo", "redis"):
             return ["/usr/bin/python3", str(HERE / "python_driver.py"), peer]
+        if peer == "direct":
+            return [str(self.program("latchkey")), str(self.build / "src" / "latchkey-guardian")]
+        if peer == "preferred":
+            return [str(self.program("latchkey")), "leader"]
         return [str(self.etcd if peer == "etcd" else self.program(peer))]
 
 
@@ -161,19 +166,21 @@ def wait_for(condition, what, limit=30):
 class Servers:
     """ZooKeeper's servers, and those of the other systems, as far as they are wanted. Their files are in memory."""
 
-    def __init__(self, number, drivers, peers):
-        self.number, self.folder = number, drivers.folder
+    def __init__(self, setting, drivers, peers):
+        self.number, self.folder = setting.servers, drivers.folder
         self.others, self.proxies = [], {}
         memory = pathlib.Path("/dev/shm")
         self.files = (memory if os.access(memory, os.W_OK) else self.folder) / f"peers-{os.getpid()}"
-        self.zookeeper = Process("servers", [str(drivers.program("servers")), str(number)], self.folder)
+        self.zookeeper = Process("servers", [str(drivers.program("servers")), str(setting.servers), str(setting.apart)],
+                                 self.folder)
         self.addresses = {}
         try:
-            follower, leader = self.zookeeper.receive(60).split()
+            follower, leader, every = self.zookeeper.receive(60).split()
             print(f"  ZooKeeper: clients at {follower}, leader {leader}", flush=True)
             starts = {"etcd": self.start_etcd, "redis": self.start_redis}
             for peer in peers:
-                self.addresses[peer] = starts[peer]() if peer in starts else follower
+                usual = every if peer == "preferred" else follower
+                self.addresses[peer] = starts[peer]() if peer in starts else usual
         except BaseException:
             self.end()
             raise

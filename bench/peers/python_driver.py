@@ -110,14 +110,14 @@ class Driver:
         locks = [self.clients.lock(0, f"{path}/{i}") for i in range(int(count))]
         return self.repeat(float(seconds), lambda n: locks[n % len(locks)])
 
-    def handoff(self, path, clients, seconds):
-        return self.contend([self.clients.lock(i, path) for i in range(int(clients))], float(seconds))
+    def handoff(self, path, clients, hold, seconds):
+        return self.contend([self.clients.lock(i, path) for i in range(int(clients))], float(seconds), int(hold) / 1e6)
 
     def threads(self, path, threads, seconds, passes):
         return self.contend([self.clients.lock(0, path) for _ in range(int(threads))], float(seconds))
 
-    def contend(self, locks, seconds):
-        """Each lock has a thread. Times run from a release to the next grant."""
+    def contend(self, locks, seconds, hold=0):
+        """Each lock has a thread, which holds it for so many seconds. Times run from a release to the next grant."""
         times, released, over = [], None, threading.Event()
 
         def work(lock):
@@ -127,6 +127,8 @@ class Driver:
                     lock.acquire()
                     if released is not None and not over.is_set():
                         times.append(time.monotonic_ns() - released)
+                    if hold > 0:
+                        time.sleep(hold)
                     released = time.monotonic_ns()
                     lock.release()
             except Exception:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import textwrap
 
-from workloads import KINDS, PEERS, TARGETS, WORKLOADS
+from workloads import KINDS, PEERS, TARGETS, WORKLOADS, Setting
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "docs" / "pictures"))
 from svg import Picture  # noqa: E402
@@ -15,8 +15,8 @@ from svg import Picture  # noqa: E402
 BEGIN, END = "<!-- begin: scripts/bench peers -->", "<!-- end -->"
 PACKAGES = {"ZooKeeper": "libzookeeper-java", "C client": "libzookeeper-st2", "Curator": "libcurator-recipes-java",
             "kazoo": "python3-kazoo", "etcd": "etcd-server", "Redis": "redis-server"}
-COLORS = {"latchkey": "#1a7f37", "curator": "#b3261e", "kazoo": "#0b5fb0", "raw": "#222222", "etcd": "#7a3fb0",
-          "redis": "#a06000"}
+COLORS = {"latchkey": "#1a7f37", "direct": "#0a9396", "preferred": "#7fb800", "curator": "#b3261e", "kazoo": "#0b5fb0",
+          "raw": "#222222", "etcd": "#7a3fb0", "redis": "#a06000"}
 SUFFIX = {"p99": ", 99th percentile", "cpu": ", CPU time of the client", "allocated": ", allocated",
           "allocations": ", allocations", "heap": ", heap in use", "seconds": ", until all wait"}
 
@@ -54,9 +54,10 @@ class Report:
 
     def values(self, peer, workload, setting, kind):
         """One for each block."""
-        of, wanted = KINDS[kind][1], (peer, workload, setting.servers, setting.delay)
+        of, wanted = KINDS[kind][1], (peer, workload, setting)
         return [of(m) for m in self.lines
-                if (m["peer"], m["workload"], m["servers"], m["delay"]) == wanted and self.has(m, of)]
+                if (m["peer"], m["workload"], Setting(m["servers"], m["delay"], m.get("apart", 0))) == wanted and
+                self.has(m, of)]
 
     @staticmethod
     def has(m, of):
@@ -171,6 +172,8 @@ class Report:
         """A shape of its own for each peer, so that color is not needed."""
         color, r = COLORS[peer], 6
         shapes = {"curator": f"M{x - r} {y - r} h{2 * r} v{2 * r} h{-2 * r} Z",
+                  "direct": f"M{x - r} {y} L{x + r} {y - r} L{x + r} {y + r} Z",
+                  "preferred": f"M{x + r} {y} L{x - r} {y - r} L{x - r} {y + r} Z",
                   "kazoo": f"M{x} {y - r} L{x + r} {y + r} L{x - r} {y + r} Z",
                   "raw": f"M{x} {y - r - 1} L{x + r + 1} {y} L{x} {y + r + 1} L{x - r - 1} {y} Z",
                   "redis": f"M{x} {y + r} L{x + r} {y - r} L{x - r} {y - r} Z"}
@@ -212,7 +215,7 @@ class Report:
             for j, peer in reversed(list(enumerate(PEERS))):
                 found = [v for v in self.values(peer, workload.name, setting, kind) if v > 0]
                 if found:  # a little apart, so that none hides another
-                    height = y + 3 * (j - 2.5)
+                    height = y + 3 * (j - (len(PEERS) - 1) / 2)
                     picture.add("path", d=f"M{place(min(found))} {height} H{place(max(found))}", stroke=COLORS[peer],
                                 stroke_width=2.5)
                     self.mark(picture, peer, place(statistics.median(found)), height)

@@ -1,6 +1,6 @@
 // Starts ZooKeeper servers for `peers.py` and puts proxies before servers. Prints the addresses of
-// a server that follows (or the only one) and of the one that leads. Then each line of standard
-// input is answered with one line:
+// a server that follows (or the only one), of the one that leads, and of all. Then each line of
+// standard input is answered with one line:
 //   proxy HOST:PORT MILLISECONDS  the address of a proxy that delays what clients send
 //   received                      the bytes that clients have received through all proxies
 #include "another_session.hpp"
@@ -45,17 +45,21 @@ std::string answer(const std::string& line, std::list<tcp_proxy>& proxies) {
     throw std::runtime_error("no command " + line);
 }
 
-void run(int servers) {
+void run(int servers, std::chrono::milliseconds apart) {
     // Empty directories stay: no peer is to be charged for creating them again.
-    const test::real_ensemble ensemble(
-        {.servers = servers,
-         .settings = {},
-         .java = {"-Xmx4g", "-Dznode.container.checkIntervalMs=600000"}});
+    test::real_ensemble ensemble({.servers = servers,
+                                  .settings = {},
+                                  .has_links = apart.count() > 0,
+                                  .java = {"-Xmx4g", "-Dznode.container.checkIntervalMs=600000"}});
+    if (apart.count() > 0) {
+        ensemble.links().delay(apart);
+    }
     const int chosen = servers > 1 ? ensemble.follower() : 1;
     const std::string server = ensemble.address(chosen);
     const another_session busy(server);
     std::list<tcp_proxy> proxies;
-    std::cout << server << ' ' << ensemble.address(ensemble.leader()) << std::endl;
+    std::cout << server << ' ' << ensemble.address(ensemble.leader()) << ' '
+              << ensemble.connect_string() << std::endl;
     for (std::string line; std::getline(std::cin, line);) {
         std::cout << answer(line, proxies) << std::endl;
     }
@@ -66,7 +70,10 @@ void run(int servers) {
 
 int main(int argc, char** argv) {
     try {
-        latchkey::bench::run(argc == 2 ? std::stoi(argv[1]) : 1);
+        if (argc != 3) {
+            throw std::runtime_error("usage: SERVERS MILLISECONDS_BETWEEN_THEM");
+        }
+        latchkey::bench::run(std::stoi(argv[1]), std::chrono::milliseconds(std::stoi(argv[2])));
     } catch (const std::exception& e) {
         std::fprintf(stderr, "%s\n", e.what());
         return 1;

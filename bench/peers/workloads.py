@@ -1,23 +1,28 @@
 """What `scripts/bench peers` measures: peers, settings, workloads, and the ratios that Latchkey aims at."""
 from dataclasses import dataclass
 
-PEERS = {"latchkey": "Latchkey", "curator": "Curator", "kazoo": "kazoo", "raw": "C client", "etcd": "etcd",
-         "redis": "Redis"}
-ZOOKEEPER = ("latchkey", "curator", "kazoo", "raw")
+# `direct` is Latchkey with client_options::direct and client_options::guardian, `preferred` with
+# client_options::prefer. That one knows all servers. The clients of the others are at a server that follows.
+PEERS = {"latchkey": "Latchkey", "direct": "Latchkey, direct", "preferred": "Latchkey, at the leader",
+         "curator": "Curator", "kazoo": "kazoo", "raw": "C client", "etcd": "etcd", "redis": "Redis"}
+ZOOKEEPER = ("latchkey", "direct", "preferred", "curator", "kazoo", "raw")
 UNLIMITED = 2**32 - 1
 
 
 @dataclass(frozen=True)
 class Setting:
     servers: int
-    delay: int  # milliseconds of round trip besides the machine's own
+    delay: int  # milliseconds of round trip of clients to it, besides the machine's own
+    apart: int = 0  # the same between servers
 
     def __str__(self):
-        return f"{self.servers} server{'s' * (self.servers > 1)}" + f", +{self.delay} ms" * (self.delay > 0)
+        return (f"{self.servers} server{'s' * (self.servers > 1)}" + f", +{self.delay} ms" * (self.delay > 0) +
+                f", {self.apart} ms apart" * (self.apart > 0))
 
 
 ONE, ONE_NEAR, ONE_FAR, THREE = Setting(1, 0), Setting(1, 1), Setting(1, 5), Setting(3, 0)
-SETTINGS = (THREE, ONE_FAR, ONE_NEAR, ONE)  # in this order: the last one has the longest workloads
+APART, FAR_APART = Setting(3, 0, 1), Setting(3, 0, 5)
+SETTINGS = (FAR_APART, APART, THREE, ONE_FAR, ONE_NEAR, ONE)  # in this order: the last one has the longest workloads
 
 # What a measurement is judged by: a name, a unit, and how it follows from a driver's figures.
 KINDS = {
@@ -64,8 +69,21 @@ class Workload:
 
 def handoff(clients, settings):
     return Workload(f"handoff-{clients}", f"hand-off, {clients} clients", f"handoff path={{path}} clients={clients} "
-                    "seconds={seconds}", ("latchkey", "curator", "kazoo", "etcd", "redis"), ("median", "p99"), settings,
-                    quick=clients == 2)
+                    "hold=0 seconds={seconds}", ("latchkey", "direct", "curator", "kazoo", "etcd", "redis"),
+                    ("median", "p99"), settings, quick=clients == 2)
+
+
+def held(clients, settings):
+    """The next one waits when the holder releases, as it does not if two clients do nothing under the lock."""
+    return Workload(f"handoff-{clients}-held", f"hand-off, {clients} clients, each holds for 5 ms",
+                    f"handoff path={{path}} clients={clients} hold=5000 seconds={{seconds}}",
+                    ("latchkey", "direct", "curator"), ("median", "p99"), settings)
+
+
+def dropped(clients, settings):
+    return Workload(f"handoff-{clients}-dropped", f"hand-off, {clients} clients, every datagram dropped",
+                    f"dropped path={{path}} clients={clients} hold=0 seconds={{seconds}}", ("direct",),
+                    ("median", "p99"), settings)
 
 
 def threads(number, passes, suffix="", title="", rival=""):
@@ -81,15 +99,22 @@ def waiters(number, peers):
                     quick=number == 1000, setup="queue path={path} clients=20 waiters={count}")
 
 
-RIVAL = "handoff path={path} clients=1 seconds={longer}"
+RIVAL = "handoff path={path} clients=1 hold=0 seconds={longer}"
 WORKLOADS = (
-    Workload("acquire", "acquire + release, uncontended", "acquire path={path} seconds={seconds}", tuple(PEERS),
-             ("median", "p99", "cpu", "allocated", "allocations"), (ONE, ONE_NEAR, ONE_FAR, THREE), quick=True),
+    Workload("acquire", "acquire + release, uncontended", "acquire path={path} seconds={seconds}",
+             ("latchkey", "preferred", "curator", "kazoo", "raw", "etcd", "redis"),
+             ("median", "p99", "cpu", "allocated", "allocations"), (ONE, ONE_NEAR, ONE_FAR, THREE, APART, FAR_APART),
+             quick=True),
     Workload("reacquire", "re-acquire of a retained lock", "reacquire path={path} seconds={seconds}", ("latchkey",),
              ("median", "p99"), quick=True),
     handoff(2, (ONE, THREE)),
+    held(2, (ONE, ONE_NEAR, ONE_FAR, THREE, APART, FAR_APART)),
     handoff(8, (ONE, ONE_NEAR, THREE)),
     handoff(64, (ONE, THREE)),
+    Workload("turns-8", "8 clients take turns", "handoff path={path} clients=8 hold=0 seconds={seconds}",
+             ("latchkey", "direct", "curator"), ("rate",)),
+    dropped(2, (ONE, THREE)),
+    dropped(8, (ONE, ONE_NEAR, THREE)),
     threads(8, UNLIMITED),
     threads(64, UNLIMITED),
     threads(8, 64, "-rival", ", another waits", RIVAL),
@@ -104,7 +129,9 @@ WORKLOADS = (
     Workload("readers-90", "8 clients, 90 % readers", "readers path={path} clients=8 percent=90 seconds={seconds}",
              ("latchkey", "curator"), ("rate", "p99")),
     Workload("leader", "leader change, 2 candidates", "leader path={path} seconds={seconds}",
-             ("latchkey", "curator", "etcd"), ("median", "p99"), (ONE, THREE), quick=True),
+             ("latchkey", "direct", "curator", "etcd"), ("median", "p99"), (ONE, ONE_NEAR, THREE), quick=True),
+    Workload("crash", "kill -9 of the holder, session timeout 4 s", "crash path={path} seconds={seconds}",
+             ("latchkey", "direct"), ("median", "p99"), (ONE, THREE), quick=True),
     waiters(1000, ("latchkey", "curator", "kazoo", "etcd")),
     waiters(10_000, ("latchkey",)),
     Workload("waiting-1000", "1,000 waiting locks of a client, memory each", "wait path={path} count={count}",
@@ -127,10 +154,11 @@ class Target:
     settings: tuple = (ONE,)
     least: bool = False
     against_kind: str = ""
+    peer: str = "latchkey"
 
     def judge(self, figure, setting):
         """The figure and whether it is met; None if something was not measured."""
-        value = figure("latchkey", self.workload, setting, self.kind)
+        value = figure(self.peer, self.workload, setting, self.kind)
         if self.against:
             peer, *workload = self.against
             other = figure(peer, (workload or [self.workload])[0], setting, self.against_kind or self.kind)
@@ -156,6 +184,27 @@ TARGETS = (
     Target("hand-off, 8 clients, of Curator's time", "handoff-8", 0.80, ("curator",), settings=(THREE,)),
     Target("hand-off, 8 clients, 99th percentile, of Curator's median", "handoff-8", 2, ("curator",), "p99",
            (ONE, THREE), against_kind="median"),
+    Target("direct hand-off, 2 clients, of Curator's time", "handoff-2", 0.2, ("curator",), settings=(ONE, THREE),
+           peer="direct"),
+    Target("direct hand-off, 8 clients, of Curator's time", "handoff-8", 0.2, ("curator",), settings=(ONE, THREE),
+           peer="direct"),
+    Target("direct hand-off, 8 clients, of Curator's time", "handoff-8", 0.1, ("curator",), settings=(ONE_NEAR,),
+           peer="direct"),
+    Target("direct hand-off, 2 clients that hold for 5 ms, of Curator's time", "handoff-2-held", 0.2, ("curator",),
+           settings=(ONE, THREE), peer="direct"),
+    Target("direct hand-off, 2 clients that hold for 5 ms, of Curator's time", "handoff-2-held", 0.1, ("curator",),
+           settings=(ONE_NEAR, ONE_FAR), peer="direct"),
+    Target("every datagram dropped, 2 clients, of the time without", "handoff-2-dropped", 1.02,
+           ("latchkey", "handoff-2"), settings=(ONE, THREE), peer="direct"),
+    Target("every datagram dropped, 8 clients, of the time without", "handoff-8-dropped", 1.02,
+           ("latchkey", "handoff-8"), settings=(ONE, ONE_NEAR, THREE), peer="direct"),
+    Target("direct, 8 clients, turns a second", "turns-8", 2500, kind="rate", least=True, peer="direct"),
+    Target("leader change, of Curator's time", "leader", 1.0, ("curator",), settings=(ONE, ONE_NEAR, THREE)),
+    Target("direct leader change, of Curator's time", "leader", 0.5, ("curator",), settings=(ONE, ONE_NEAR, THREE),
+           peer="direct"),
+    Target("kill -9 with a guardian, median, µs", "crash", 25_000, settings=(ONE, THREE), peer="direct"),
+    Target("kill -9 with a guardian, 99th percentile, µs", "crash", 100_000, kind="p99", settings=(ONE, THREE),
+           peer="direct"),
     Target("10,000 locks of a thread, of the C client's rate", "pipeline", 0.8, ("raw",), "rate", (ONE, THREE), True),
     Target("10,000 locks of a thread, times a Curator thread's rate", "pipeline", 4, ("curator",), "rate", (ONE, THREE),
            True),
